@@ -30,9 +30,9 @@ pub(crate) struct Means {
 
 /// The use cases for a command that does one thing and ends. They have their own connections, with
 /// a limit of one minute for each statement.
-pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Management {
+pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Arc<Management> {
     let policy = means.egress;
-    Management {
+    Arc::new(Management {
         pool: database::for_command(pool),
         queue,
         master_key: means.master_key,
@@ -47,7 +47,7 @@ pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Managemen
         rate_limit: RateLimit::new(RateLimitSettings::default()),
         passwords: Passwords::default(),
         sign_on: None,
-    }
+    })
 }
 
 /// Why a use case was refused, as an error of a command.

@@ -1,5 +1,7 @@
 //! The demo team and site that `gatehouse up` creates.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, bail};
 use domain::{
     id::{EndpointId, SiteId},
@@ -45,12 +47,12 @@ pub(crate) enum Consent {
 /// permit the webhook URL. `None`: the database is in use and nobody asked for a demo.
 pub(crate) async fn prepare(
     data: &DataDir,
-    management: &Management,
+    management: &Arc<Management>,
     consent: Consent,
     addresses: Addresses,
     webhook_url: Option<Url>,
 ) -> anyhow::Result<Option<Demo>> {
-    let caller = Caller::command_line();
+    let caller = Caller::command_line(management);
     let key = management.master_key().map_err(told)?;
     let mut conn = management.pool.acquire().await?;
     let found = site::find_named(&mut conn, TEAM, SITE).await?;
@@ -71,7 +73,7 @@ pub(crate) async fn prepare(
                 ..demo
             };
             if let Some(url) = endpoint {
-                demo.endpoint_id = Some(move_endpoint(management, &caller, &demo, url).await?);
+                demo.endpoint_id = Some(move_endpoint(&caller, &demo, url).await?);
                 demo.webhook_url = webhook_url;
             }
             demo_file::write(data, &demo)?;
@@ -79,7 +81,7 @@ pub(crate) async fn prepare(
         }
         (None, Some(site)) if consent == Consent::Given => {
             let name = TEAM.parse()?;
-            let access = provisioning::access(management, &caller, site.id, name, endpoint).await;
+            let access = provisioning::access(&caller, site.id, name, endpoint).await;
             (access, webhook_url)
         }
         (None, None) if consent == Consent::Given || team::none_exist(&mut conn).await? => {
@@ -93,7 +95,7 @@ pub(crate) async fn prepare(
                 },
                 endpoint,
             };
-            let access = provisioning::tenant(management, &caller, new).await;
+            let access = provisioning::tenant(&caller, new).await;
             (access, webhook_url)
         }
         (None, _) if webhook_url.is_some() => {
@@ -134,7 +136,6 @@ async fn current_secret(
 
 /// Moves the demo's endpoint to this URL and enables it, or creates one if there is none.
 async fn move_endpoint(
-    management: &Management,
     caller: &Caller,
     demo: &Demo,
     url: EndpointUrl,
@@ -144,9 +145,9 @@ async fn move_endpoint(
             url: Some(url.clone()),
             ..EndpointChange::default()
         };
-        match endpoints::update(management, caller, id, change).await {
+        match endpoints::update(caller, id, change).await {
             Ok(_) => {
-                let enabled = endpoints::enable(management, caller, id).await;
+                let enabled = endpoints::enable(caller, id).await;
                 return Ok(enabled.map_err(told)?.id);
             }
             Err(Refused::NotFound(_)) => {}
@@ -154,6 +155,6 @@ async fn move_endpoint(
         }
     }
     let new = NewEndpoint::at(url);
-    let endpoint = endpoints::create(management, caller, demo.site_id, new).await;
+    let endpoint = endpoints::create(caller, demo.site_id, new).await;
     Ok(endpoint.map_err(told)?.id)
 }

@@ -4,7 +4,10 @@
 mod history;
 mod plan;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, bail, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
@@ -55,7 +58,7 @@ const MODERATOR: &str = "Mia (example)";
 /// Creates the example data, unless it is there. `demo` is the demo team. If `beside_others` is not set, there must be no other
 /// team than the two. `management` must have the master key.
 pub(crate) async fn prepare(
-    management: &Management,
+    management: &Arc<Management>,
     demo: Option<TeamId>,
     beside_others: bool,
 ) -> anyhow::Result<()> {
@@ -128,7 +131,7 @@ pub(crate) async fn prepare(
 }
 
 /// The two sites, with their rules and endpoints.
-async fn sites(management: &Management, now: DateTime<Utc>) -> anyhow::Result<[Site; 2]> {
+async fn sites(management: &Arc<Management>, now: DateTime<Utc>) -> anyhow::Result<[Site; 2]> {
     let spam = group(management, SPAM_RULES).await?;
     let marketplace = group(management, MARKETPLACE_RULES).await?;
     let forum = group(management, FORUM_RULES).await?;
@@ -155,7 +158,7 @@ async fn sites(management: &Management, now: DateTime<Utc>) -> anyhow::Result<[S
     ])
 }
 
-async fn group(management: &Management, yaml: &str) -> anyhow::Result<Group> {
+async fn group(management: &Arc<Management>, yaml: &str) -> anyhow::Result<Group> {
     let file = InputFile::from_yaml(yaml)?;
     let new = NewRuleGroup {
         name: file.name,
@@ -163,12 +166,12 @@ async fn group(management: &Management, yaml: &str) -> anyhow::Result<Group> {
         rules: file.rules,
         note: None,
     };
-    let created = rule_groups::create(management, &Caller::command_line(), new).await;
+    let created = rule_groups::create(&Caller::command_line(management), new).await;
     Ok(created.map_err(told)?.group)
 }
 
 async fn site(
-    management: &Management,
+    management: &Arc<Management>,
     place: Place,
     (own, shared): (&Group, &Group),
     events: Vec<EventKind>,
@@ -181,20 +184,20 @@ async fn site(
         ),
         Place::Forum => ("Forum", "https://forum.example-data.invalid/webhooks"),
     };
-    let caller = Caller::command_line();
+    let caller = Caller::command_line(management);
     let settings = Settings {
         author_pointer: Some("/author".to_owned().try_into()?),
         rule_groups: vec![shared.id, own.id],
         ..Settings::named(name.to_owned(), own.id)
     };
-    let issued = sites::create(management, &caller, Some(example_data::TEAM), &settings).await;
+    let issued = sites::create(&caller, Some(example_data::TEAM), &settings).await;
     let id = issued.map_err(told)?.site.id;
     let new = NewEndpoint {
         events: Some(events.clone()),
         description: Some("An example: nobody listens there".parse()?),
         ..NewEndpoint::at(url.parse()?)
     };
-    let endpoint = endpoints::create(management, &caller, id, new).await;
+    let endpoint = endpoints::create(&caller, id, new).await;
     Ok(Site {
         id,
         place,

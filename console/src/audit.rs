@@ -55,9 +55,8 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let frame = Frame::of(&request, "audit").await?;
     let caller = request.caller()?;
     let (mut filters, filter) = read(&request);
-    let listed =
-        audit_log::list(&request.management, &caller, filter, pager::asked(&request)).await?;
-    let names = display_names::of(&request.management, &caller, &named_by(&listed)).await?;
+    let listed = audit_log::list(&caller, filter, pager::asked(&request)).await?;
+    let names = display_names::of(&caller, &named_by(&listed)).await?;
     filters.offer(&request, &frame, &caller).await?;
     let status = match filters.problems {
         Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -205,12 +204,12 @@ impl Filters {
         let page = pager::first(OFFERED);
         let mut actors: Vec<(Uuid, String)> = Vec::new();
         if frame.may(Scope::PeopleRead) {
-            let people = people::list(&request.management, caller, page).await?;
+            let people = people::list(caller, page).await?;
             let people = people.into_iter();
             actors.extend(people.map(|person| (person.id.as_uuid(), person.name)));
         }
         if frame.may(Scope::TokensRead) {
-            let tokens = tokens::list(&request.management, caller, None, page).await?;
+            let tokens = tokens::list(caller, None, page).await?;
             let tokens = tokens.into_iter();
             actors
                 .extend(tokens.map(|token| (token.id.as_uuid(), format!("token {}", token.name))));

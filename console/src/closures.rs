@@ -90,13 +90,13 @@ async fn start(request: &PageRequest, at: Area) -> Result<Closure, Refused> {
         grace: request.form.read("grace_days")?,
     };
     let caller = request.caller()?;
-    closures::create(&request.management, &caller, &wanted).await
+    closures::create(&caller, &wanted).await
 }
 
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let frame = Frame::of(request, "closures").await?;
     let caller = request.caller()?;
-    let listed = closures::list(&request.management, &caller, pager::asked(request)).await?;
+    let listed = closures::list(&caller, pager::asked(request)).await?;
     let (form, is_new) = (&request.form, problems.are_none());
     let page = List {
         next: pager::next(request, &listed, |closure| closure.id),
@@ -125,9 +125,9 @@ async fn offer(request: &PageRequest, at: Area) -> Result<Option<Offer>, Refused
         return Ok(None);
     };
     let caller = request.caller()?;
-    let found = teams::get(&request.management, &caller, team).await?;
+    let found = teams::get(&caller, team).await?;
     let sites = match at {
-        Area::Team(_) => sites::list(&request.management, &caller, pager::first(SITES)).await?,
+        Area::Team(_) => sites::list(&caller, pager::first(SITES)).await?,
         Area::Instance | Area::Own => Vec::new(),
     };
     Ok(Some(Offer {
@@ -154,7 +154,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     let frame = Frame::of(&request, "closures").await?;
     let caller = request.caller()?;
     let id: ClosureId = request.id("closure")?;
-    let closure = closures::get(&request.management, &caller, id).await?;
+    let closure = closures::get(&caller, id).await?;
     let may = frame.may(Scope::ClosuresWrite);
     Ok(page::shown(&Shown {
         may_cancel: may && closure.state == ClosureState::Grace,
@@ -168,13 +168,13 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let id: ClosureId = request.id("closure")?;
-    closures::cancel(&request.management, &caller, id).await?;
+    closures::cancel(&caller, id).await?;
     request.lead_to(format!("closures/{id}?done=closure-cancelled"))
 }
 
 pub(crate) async fn resume(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let id: ClosureId = request.id("closure")?;
-    closures::resume(&request.management, &caller, id).await?;
+    closures::resume(&caller, id).await?;
     request.lead_to(format!("closures/{id}?done=closure-resumed"))
 }

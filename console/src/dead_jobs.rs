@@ -78,11 +78,10 @@ async fn page(
     problems: Problems,
 ) -> Answer {
     let caller = request.caller()?;
-    let management = &request.management;
     let (mut matching, mut more, mut groups, mut rows) = (0, 0, Vec::new(), Vec::new());
     if let Some(conditions) = conditions {
         let filter = conditions.filter();
-        let summary = dead_jobs::summary(management, &caller, filter, GROUPS).await?;
+        let summary = dead_jobs::summary(&caller, filter, GROUPS).await?;
         matching = i64::try_from(summary.matching).unwrap_or(i64::MAX);
         let shown: i64 = summary.groups.iter().map(|group| group.jobs).sum();
         more = matching.saturating_sub(shown).max(0);
@@ -94,7 +93,7 @@ async fn page(
             ..filter
         };
         let limit = u32::try_from(pager::asked(request).limit).unwrap_or(u32::MAX);
-        rows = dead_jobs::list(management, &caller, filter, limit).await?;
+        rows = dead_jobs::list(&caller, filter, limit).await?;
     }
     let mut names: Vec<String> = queues::names().map(str::to_owned).collect();
     let queue = wanted.get("queue");

@@ -72,8 +72,8 @@ impl Held {
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let waiting = reviews::waiting(&request.management, &caller).await?;
-    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
+    let waiting = reviews::waiting(&caller).await?;
+    let sites = sites::list(&caller, pager::first(SITES)).await?;
     let names: HashMap<SiteId, String> = sites
         .into_iter()
         .map(|site| (site.id, site.settings.name))
@@ -96,7 +96,7 @@ pub(crate) async fn claim(request: PageRequest) -> Answer {
 /// Leads to the next review, or to the start if none is left. `query` says what was done.
 async fn next(request: &PageRequest, query: &str) -> Answer {
     let caller = request.caller()?;
-    let claimed = reviews::claim(&request.management, &caller, 1).await?;
+    let claimed = reviews::claim(&caller, 1).await?;
     let place = match claimed.first() {
         Some(shown) => format!("desk/{}?{query}", shown.review.id),
         None => format!("desk?empty=yes&{query}"),
@@ -171,7 +171,7 @@ impl Seen {
 
 pub(crate) async fn exposure(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let exposures = reviews::exposures(&request.management, &caller, None, None).await?;
+    let exposures = reviews::exposures(&caller, None, None).await?;
     Ok(page::shown(&Seen {
         frame: Frame::of(&request, "desk").await?,
         rows: exposures.rows,

@@ -64,19 +64,19 @@ async fn start(request: &PageRequest, team: TeamId) -> Result<Erasure, Refused> 
         return Err(Refused::field("typed", format!("must be the word {PROOF}")));
     }
     let caller = request.caller()?;
-    erasures::create(&request.management, &caller, &wanted).await
+    erasures::create(&caller, &wanted).await
 }
 
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let frame = Frame::of(request, "erasures").await?;
     let caller = request.caller()?;
-    let listed = erasures::list(&request.management, &caller, pager::asked(request)).await?;
+    let listed = erasures::list(&caller, pager::asked(request)).await?;
     let first = pager::first(SITES);
     let page = List {
         next: pager::next(request, &listed, |erasure| erasure.id),
         rows: listed,
         may_erase: frame.may(Scope::ErasuresWrite),
-        sites: sites::list(&request.management, &caller, first).await?,
+        sites: sites::list(&caller, first).await?,
         frame,
         problems,
     };
@@ -155,7 +155,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     let frame = Frame::of(&request, "erasures").await?;
     let caller = request.caller()?;
     let id: ErasureId = request.id("erasure")?;
-    let erasure = erasures::get(&request.management, &caller, id).await?;
+    let erasure = erasures::get(&caller, id).await?;
     let failed = erasure.state == State::Failed;
     Ok(page::shown(&Shown {
         may_resume: failed && frame.may(Scope::ErasuresWrite),
@@ -168,7 +168,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 pub(crate) async fn resume(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let id: ErasureId = request.id("erasure")?;
-    erasures::resume(&request.management, &caller, id).await?;
+    erasures::resume(&caller, id).await?;
     request.lead_to(format!("erasures/{id}?done=erasure-resumed"))
 }
 

@@ -32,8 +32,8 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let asked = pager::asked(&request);
     let lists = match team {
-        Area::Instance => hash_lists::shared(&request.management, &caller, asked).await?,
-        Area::Team(_) | Area::Own => hash_lists::list(&request.management, &caller, asked).await?,
+        Area::Instance => hash_lists::shared(&caller, asked).await?,
+        Area::Team(_) | Area::Own => hash_lists::list(&caller, asked).await?,
     };
     Ok(page::shown(&List {
         frame: Frame::of(&request, "hash-lists").await?,
@@ -80,7 +80,7 @@ async fn add(request: &PageRequest, team: Option<TeamId>) -> Result<VisibleHashL
         max_distance: Some(request.form.read("max_distance")?),
         team,
     };
-    hash_lists::create(&request.management, &caller, new).await
+    hash_lists::create(&caller, new).await
 }
 
 /// A description that may be empty.
@@ -140,16 +140,16 @@ async fn update(request: &PageRequest) -> Result<(), Refused> {
         description: Some(description(request)?),
         max_distance: Some(request.form.read("max_distance")?),
     };
-    hash_lists::update(&request.management, &caller, list, change).await?;
+    hash_lists::update(&caller, list, change).await?;
     Ok(())
 }
 
 pub(crate) async fn delete(request: PageRequest) -> Answer {
     let (caller, id) = page_header::named(&request)?;
-    let list = hash_lists::get(&request.management, &caller, id).await?;
+    let list = hash_lists::get(&caller, id).await?;
     let mut problems = Problems::default();
     if request.form.get("typed") == list.name {
-        match hash_lists::delete(&request.management, &caller, id).await {
+        match hash_lists::delete(&caller, id).await {
             Ok(()) => return request.lead_to("hash-lists?done=hash-list-deleted"),
             Err(refused) => problems = Problems::of(refused)?,
         }

@@ -52,11 +52,11 @@ struct Row {
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
+    let sites = sites::list(&caller, pager::first(SITES)).await?;
     let asked = filter::read(&request, &sites);
     let found = if asked.problems.are_none() {
         let after = request.query.get("after").parse().ok();
-        media::list(&request.management, &caller, &asked.filter, after, ROWS).await?
+        media::list(&caller, &asked.filter, after, ROWS).await?
     } else {
         media::Page {
             media: Vec::new(),

@@ -62,15 +62,14 @@ struct Shown {
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let team = request.team()?;
     let caller = request.caller()?;
-    let management = &request.management;
     let frame = Frame::of(&request, "overview").await?;
     let (sites, chosen) = sites(&request, &caller).await?;
     let site = chosen.as_ref().map(|site| site.id);
     let window = TimeRange::named(request.query.get("span")).window(Utc::now());
     let (report, before) = figures(&request, &caller, site, window).await?;
     let trend = Trend::new(window, &report, &before);
-    let waiting = media::waiting(management, &caller, site, COUNTED).await?;
-    let groups = rule_groups::list(management, &caller, pager::first(GROUPS)).await?;
+    let waiting = media::waiting(&caller, site, COUNTED).await?;
+    let groups = rule_groups::list(&caller, pager::first(GROUPS)).await?;
     let has_all = i64::try_from(groups.len()).is_ok_and(|count| count < GROUPS);
     let found = Found {
         request: &request,
@@ -83,17 +82,17 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     };
     let needs = found.needs().await?;
     let is_new = site.is_none() && trend.is_empty() && {
-        let any = media::list(management, &caller, &media::Filter::default(), None, 1).await?;
+        let any = media::list(&caller, &media::Filter::default(), None, 1).await?;
         any.media.is_empty()
     };
     // Only the first steps show them.
     let counts = if is_new {
         let ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
-        sites::counts(management, &caller, &ids).await?
+        sites::counts(&caller, &ids).await?
     } else {
         Vec::new()
     };
-    let kinds = kinds(management, &caller, team, &report).await?;
+    let kinds = kinds(&caller, team, &report).await?;
     let shown = Shown {
         span: window.span,
         tiles: tiles(&trend, &waiting),
@@ -121,7 +120,7 @@ async fn sites(
     request: &PageRequest,
     caller: &Caller,
 ) -> Result<(Vec<ManagedSite>, Option<ManagedSite>), PageError> {
-    let sites = sites::list(&request.management, caller, pager::first(SITES)).await?;
+    let sites = sites::list(caller, pager::first(SITES)).await?;
     if !request.query.has("site") {
         return Ok((sites, None));
     }
@@ -130,7 +129,7 @@ async fn sites(
         .get("site")
         .parse()
         .map_err(|_| PageError::NoSuchPage)?;
-    let chosen = sites::get(&request.management, caller, id).await?;
+    let chosen = sites::get(caller, id).await?;
     Ok((sites, Some(chosen)))
 }
 
@@ -147,7 +146,7 @@ async fn figures(
         to: Some(window.to),
         interval: Interval::Hour,
     };
-    let found = statistics::get_with_before(&request.management, caller, query).await?;
+    let found = statistics::get_with_before(caller, query).await?;
     Ok((found.0.report, found.1))
 }
 

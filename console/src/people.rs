@@ -74,16 +74,12 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let at = request.at()?;
     let frame = Frame::of(&request, "people").await?;
     let caller = request.caller()?;
-    let listed = people::list(&request.management, &caller, pager::asked(&request)).await?;
+    let listed = people::list(&caller, pager::asked(&request)).await?;
     let members: Vec<MemberId> = listed.iter().map(|person| person.id).collect();
-    let seen = sessions::last_used(&request.management, &caller, &members).await?;
-    let names = display_names::of(&request.management, &caller, &named_by(&listed)).await?;
+    let seen = sessions::last_used(&caller, &members).await?;
+    let names = display_names::of(&caller, &named_by(&listed)).await?;
     let factor_required = match at.team() {
-        Some(team) => Some(
-            sign_in_rules::get(&request.management, &caller, team)
-                .await?
-                .factor_required,
-        ),
+        Some(team) => Some(sign_in_rules::get(&caller, team).await?.factor_required),
         None => None,
     };
     Ok(page::shown(&List {
@@ -153,7 +149,7 @@ pub(crate) async fn change_rule(request: PageRequest) -> Answer {
     let wanted = Rules {
         factor_required: request.form.has("factor_required"),
     };
-    sign_in_rules::update(&request.management, &caller, team, |_| wanted).await?;
+    sign_in_rules::update(&caller, team, |_| wanted).await?;
     request.lead_to("people?done=sign-in-rule")
 }
 

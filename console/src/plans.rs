@@ -33,7 +33,7 @@ fn limit(limit: Option<PerPeriod>) -> String {
 pub(crate) async fn list(request: PageRequest) -> Answer {
     let frame = Frame::of(&request, "plans").await?;
     let caller = request.caller()?;
-    let listed = plans::list(&request.management, &caller, pager::asked(&request)).await?;
+    let listed = plans::list(&caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
         next: pager::next(&request, &listed, |plan| plan.id),
         rows: listed,
@@ -44,7 +44,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
 /// The plans that a form offers: the oldest.
 pub(crate) async fn offered(request: &PageRequest) -> Result<Vec<Plan>, Refused> {
     let caller = request.caller()?;
-    plans::list(&request.management, &caller, pager::first(OFFERED)).await
+    plans::list(&caller, pager::first(OFFERED)).await
 }
 
 /// The same, with the present one among them.
@@ -55,7 +55,7 @@ pub(crate) async fn offered_with(
     let mut offered = offered(request).await?;
     if !offered.iter().any(|plan| plan.id == present) {
         let caller = request.caller()?;
-        offered.push(plans::get(&request.management, &caller, present).await?);
+        offered.push(plans::get(&caller, present).await?);
     }
     Ok(offered)
 }
@@ -86,7 +86,7 @@ pub(crate) async fn new(request: PageRequest) -> Answer {
 pub(crate) async fn create(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let problems = match fields::read(&request.form) {
-        Ok(terms) => match plans::create(&request.management, &caller, terms).await {
+        Ok(terms) => match plans::create(&caller, terms).await {
             Ok(_) => return request.lead_to("plans?done=plan-created"),
             Err(refused) => Problems::of(refused)?,
         },
@@ -97,14 +97,14 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let (id, caller) = (request.id("plan")?, request.caller()?);
-    let plan = plans::get(&request.management, &caller, id).await?;
+    let plan = plans::get(&caller, id).await?;
     form(&request, Some(id), Problems::default(), Some(plan.terms)).await
 }
 
 pub(crate) async fn change(request: PageRequest) -> Answer {
     let (id, caller) = (request.id("plan")?, request.caller()?);
     let problems = match fields::read(&request.form) {
-        Ok(terms) => match plans::update(&request.management, &caller, id, |_| terms).await {
+        Ok(terms) => match plans::update(&caller, id, |_| terms).await {
             Ok(_) => return request.lead_to("plans?done=plan-changed"),
             Err(refused) => Problems::of(refused)?,
         },
@@ -123,7 +123,7 @@ async fn form(
     let title = match plan {
         Some(id) => {
             let caller = request.caller()?;
-            let plan = plans::get(&request.management, &caller, id).await?;
+            let plan = plans::get(&caller, id).await?;
             plan.terms.name.into()
         }
         None => "New plan".to_owned(),

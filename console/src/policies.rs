@@ -26,7 +26,7 @@ struct List {
 pub(crate) async fn list(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     Ok(page::shown(&List {
-        policies: review_policies::of_team(&request.management, &caller).await?,
+        policies: review_policies::of_team(&caller).await?,
         frame: Frame::of(&request, "policies").await?,
     }))
 }
@@ -91,8 +91,7 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
     let values = Values::of_form(&request.form);
     let problems = match values.parsed() {
         Ok(settings) => {
-            let created =
-                review_policies::create(&request.management, &caller, Some(team), &settings).await;
+            let created = review_policies::create(&caller, Some(team), &settings).await;
             match created {
                 Ok(_) => return request.lead_to("policies?done=policy-created"),
                 Err(refused) => Problems::of(refused)?,
@@ -115,8 +114,7 @@ pub(crate) async fn change(request: PageRequest) -> Answer {
         |settings: &Settings| stale_form::is_seen(&request, &Values::of_settings(settings).seen());
     let problems = match values.parsed() {
         Ok(settings) => {
-            let saved =
-                review_policies::update_seen(&request.management, &caller, id, is_seen, settings);
+            let saved = review_policies::update_seen(&caller, id, is_seen, settings);
             match saved.await {
                 Ok(Ok(_)) => return request.lead_back("saved"),
                 Ok(Err(outdated)) => stale_form::problems(&outdated),
@@ -131,9 +129,9 @@ pub(crate) async fn change(request: PageRequest) -> Answer {
 pub(crate) async fn delete(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let id: ReviewPolicyId = request.id("policy")?;
-    let policy = review_policies::get(&request.management, &caller, id).await?;
+    let policy = review_policies::get(&caller, id).await?;
     if request.form.get("typed") == policy.settings.code.as_str() {
-        review_policies::delete(&request.management, &caller, id).await?;
+        review_policies::delete(&caller, id).await?;
         return request.lead_to("policies?done=policy-deleted");
     }
     let problems = Problems::field("typed", "must be the code of the policy");
@@ -144,7 +142,7 @@ pub(crate) async fn delete(request: PageRequest) -> Answer {
 async fn form(request: &PageRequest, typed: Option<Values>, problems: Problems) -> Answer {
     let caller = request.caller()?;
     let policy = match request.id::<ReviewPolicyId>("policy") {
-        Ok(id) => Some(review_policies::get(&request.management, &caller, id).await?),
+        Ok(id) => Some(review_policies::get(&caller, id).await?),
         // The path of a new policy names none; any other without an id is none.
         Err(_) if request.path().ends_with("/policies/new") => None,
         Err(_) => return Err(Refused::NotFound(management::Noun::Policy).into()),

@@ -162,7 +162,7 @@ fn joined(categories: &[Category]) -> String {
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let frame = Frame::of(&request, "providers").await?;
     let caller = request.caller()?;
-    let survey = providers::list(&request.management, &caller).await?;
+    let survey = providers::list(&caller).await?;
     let health = survey.health.unwrap_or(Health {
         conditions: Vec::new(),
         recent: Vec::new(),

@@ -107,7 +107,7 @@ impl From<Worker> for WorkerRow {
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let overview = queues::list(&request.management, &caller).await?;
+    let overview = queues::list(&caller).await?;
     let all = overview.workers.len();
     Ok(page::shown(&List {
         frame: Frame::of(&request, "queues").await?,

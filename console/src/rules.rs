@@ -39,7 +39,7 @@ struct List {
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let groups = overview::list(&request.management, &caller, pager::asked(&request)).await?;
+    let groups = overview::list(&caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
         frame: Frame::of(&request, "rules").await?,
         next: pager::next(&request, &groups, |placed| placed.group.id),
@@ -91,14 +91,14 @@ async fn empty(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
         rules: InputRules::default(),
         note: None,
     };
-    rule_groups::create(&request.management, &caller, new).await
+    rule_groups::create(&caller, new).await
 }
 
 async fn from_file(request: &PageRequest) -> Result<CreatedRuleGroup, Refused> {
     let caller = request.caller()?;
     let text = request.form.get("yaml").to_owned();
     let read = move || -> Result<InputFile, Refused> { yaml::read(&text) };
-    files::import_group(&request.management, &caller, request.team().ok(), read).await
+    files::import_group(&caller, request.team().ok(), read).await
 }
 
 async fn form(request: &PageRequest, problems: Problems, wrong: Vec<String>) -> Answer {

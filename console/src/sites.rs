@@ -78,16 +78,15 @@ impl Card {
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let management = &request.management;
-    let sites = sites::list(management, &caller, pager::asked(&request)).await?;
+    let sites = sites::list(&caller, pager::asked(&request)).await?;
     let ids: Vec<SiteId> = sites.iter().map(|site| site.id).collect();
-    let counts = sites::counts(management, &caller, &ids).await?;
+    let counts = sites::counts(&caller, &ids).await?;
     let counts = counts
         .into_iter()
         .map(|counts| (counts.site, counts))
         .collect();
     let first = pager::first(NAMED_GROUPS);
-    let names = rule_groups::list(management, &caller, first).await?;
+    let names = rule_groups::list(&caller, first).await?;
     let names = names
         .into_iter()
         .map(|group| (group.id, group.name))
@@ -146,20 +145,20 @@ async fn site(request: &PageRequest, team: TeamId) -> Result<IssuedSite, Refused
             name,
             rules: InputRules::default(),
         };
-        let (issued, _) = provisioning::site(&request.management, &caller, team, new).await?;
+        let (issued, _) = provisioning::site(&caller, team, new).await?;
         return Ok(issued);
     }
     let unknown = |_| Refused::field("group", "must be one of the rule groups");
     let group: uuid::Uuid = group.parse().map_err(unknown)?;
     let settings = Settings::named(name.as_str().to_owned(), group.into());
-    sites::create(&request.management, &caller, Some(team), &settings).await
+    sites::create(&caller, Some(team), &settings).await
 }
 
 async fn form(request: &PageRequest, problems: Problems) -> Answer {
     let frame = Frame::of(request, "sites").await?;
     let caller = request.caller()?;
     let page = pager::first(GROUPS);
-    let groups = rule_groups::list(&request.management, &caller, page).await?;
+    let groups = rule_groups::list(&caller, page).await?;
     let page = New {
         frame,
         groups,

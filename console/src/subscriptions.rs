@@ -60,7 +60,7 @@ async fn replace(request: &PageRequest, team: TeamId) -> Result<(), Refused> {
         started_at: moment(request.form.get("started_at"))?,
     };
     let caller = request.caller()?;
-    subscriptions::replace(&request.management, &caller, team, wanted).await?;
+    subscriptions::replace(&caller, team, wanted).await?;
     Ok(())
 }
 
@@ -76,8 +76,8 @@ fn moment(typed: &str) -> Result<Option<DateTime<Utc>>, Refused> {
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let frame = Frame::of(request, "teams").await?;
     let (id, caller) = (request.team()?, request.caller()?);
-    let subscription = subscriptions::get(&request.management, &caller, id).await?;
-    let periods = usage::periods(&request.management, &caller, id).await?;
+    let subscription = subscriptions::get(&caller, id).await?;
+    let periods = usage::periods(&caller, id).await?;
     let is_new = problems.are_none();
     let typed = |name: &str, now: String| {
         if is_new {
@@ -88,7 +88,7 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     };
     let page = Shown {
         frame,
-        team: teams::get(&request.management, &caller, id).await?,
+        team: teams::get(&caller, id).await?,
         plans: offered_with(request, subscription.plan).await?,
         plan: typed("plan_id", subscription.plan.to_string()),
         state: typed("state", subscription.state.to_string()),

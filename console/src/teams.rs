@@ -25,7 +25,7 @@ struct List {
 pub(crate) async fn list(request: PageRequest) -> Answer {
     let frame = Frame::of(&request, "teams").await?;
     let caller = request.caller()?;
-    let listed = teams::list(&request.management, &caller, pager::asked(&request)).await?;
+    let listed = teams::list(&caller, pager::asked(&request)).await?;
     Ok(page::shown(&List {
         next: pager::next(&request, &listed, |team| team.id),
         rows: listed,
@@ -56,7 +56,7 @@ async fn team(request: &PageRequest) -> Result<Team, Refused> {
     let name: Name = request.form.read("name")?;
     let plan = request.form.optional_choice("plan_id", NO_SUCH_PLAN)?;
     let caller = request.caller()?;
-    teams::create(&request.management, &caller, &name, plan).await
+    teams::create(&caller, &name, plan).await
 }
 
 async fn form(request: &PageRequest, problems: Problems) -> Answer {
@@ -106,16 +106,16 @@ async fn renamed(request: &PageRequest) -> Result<Team, Refused> {
         .map_err(|_| Refused::NotFound(management::Noun::Team))?;
     let name: Name = request.form.read("name")?;
     let caller = request.caller()?;
-    teams::update(&request.management, &caller, team, |_| Some(name)).await
+    teams::update(&caller, team, |_| Some(name)).await
 }
 
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let frame = Frame::of(request, "teams").await?;
     let (id, caller) = (request.team()?, request.caller()?);
-    let team = teams::get(&request.management, &caller, id).await?;
-    let subscription = subscriptions::get(&request.management, &caller, id).await?;
-    let plan = plans::get(&request.management, &caller, subscription.plan).await?;
-    let without = people::without_owner(&request.management, &caller, &[id]).await?;
+    let team = teams::get(&caller, id).await?;
+    let subscription = subscriptions::get(&caller, id).await?;
+    let plan = plans::get(&caller, subscription.plan).await?;
+    let without = people::without_owner(&caller, &[id]).await?;
     let name = if problems.are_none() {
         team.name.clone()
     } else {

@@ -79,10 +79,10 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let page = pager::asked(&request);
     let listed = match at {
-        Area::Instance => tokens::of_operators(&request.management, &caller, page).await?,
-        Area::Team(_) | Area::Own => tokens::list(&request.management, &caller, None, page).await?,
+        Area::Instance => tokens::of_operators(&caller, page).await?,
+        Area::Team(_) | Area::Own => tokens::list(&caller, None, page).await?,
     };
-    let names = display_names::of(&request.management, &caller, &named_by(&listed)).await?;
+    let names = display_names::of(&caller, &named_by(&listed)).await?;
     Ok(page::shown(&List {
         next: pager::next(&request, &listed, |token| token.id),
         rows: rows(listed, at, &names),
@@ -167,7 +167,7 @@ async fn token(request: &PageRequest, at: Area) -> Result<IssuedToken, Refused> 
         expires_at: end_of(request.form.get("expires_on"))?,
     };
     let caller = request.caller()?;
-    tokens::create(&request.management, &caller, &new).await
+    tokens::create(&caller, &new).await
 }
 
 fn ticked(form: &Form) -> Vec<Scope> {
@@ -226,7 +226,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 pub(crate) async fn disable(request: PageRequest) -> Answer {
     let id: TokenId = request.id("token")?;
     let caller = request.caller()?;
-    let token = tokens::get(&request.management, &caller, id).await?;
+    let token = tokens::get(&caller, id).await?;
     if request.form.get("typed") != token.name {
         let problems = Problems::field("typed", "This is not the name of the token.");
         return page(&request, problems).await;
@@ -236,7 +236,7 @@ pub(crate) async fn disable(request: PageRequest) -> Answer {
     } else {
         Extent::One
     };
-    tokens::disable(&request.management, &caller, id, extent).await?;
+    tokens::disable(&caller, id, extent).await?;
     request.lead_to(format!("tokens/{id}?done=token-disabled"))
 }
 
@@ -245,12 +245,12 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let frame = Frame::of(request, "tokens").await?;
     let caller = request.caller()?;
     let id: TokenId = request.id("token")?;
-    let token = tokens::get(&request.management, &caller, id).await?;
+    let token = tokens::get(&caller, id).await?;
     let asked = pager::asked(request);
-    let below = tokens::list(&request.management, &caller, Some(id), asked).await?;
+    let below = tokens::list(&caller, Some(id), asked).await?;
     let mut ids = named_by(&below);
     ids.extend(named_by(std::slice::from_ref(&token)));
-    let names = display_names::of(&request.management, &caller, &ids).await?;
+    let names = display_names::of(&caller, &ids).await?;
     let is_above = |scope: &Scope| !frame.may(*scope);
     let page = Shown {
         state: State::of(&token),

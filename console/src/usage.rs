@@ -139,7 +139,7 @@ fn day(time: DateTime<Utc>) -> String {
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let team = request.team()?;
     let caller = request.caller()?;
-    let mut periods = match usage::periods(&request.management, &caller, team).await {
+    let mut periods = match usage::periods(&caller, team).await {
         Ok(periods) => periods.into_iter().map(Row::from).collect(),
         // A team without a subscription has none.
         Err(Refused::NotFound(_)) => Vec::new(),
@@ -162,12 +162,12 @@ pub(crate) async fn plan(
     team: TeamId,
 ) -> Result<Option<(Subscription, Plan)>, PageError> {
     let caller = request.caller()?;
-    let subscription = match subscriptions::get(&request.management, &caller, team).await {
+    let subscription = match subscriptions::get(&caller, team).await {
         Ok(subscription) => subscription,
         Err(Refused::NotFound(_)) => return Ok(None),
         Err(other) => return Err(other.into()),
     };
-    let plan = plans::get(&request.management, &caller, subscription.plan).await?;
+    let plan = plans::get(&caller, subscription.plan).await?;
     Ok(Some((subscription, plan)))
 }
 

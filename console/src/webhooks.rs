@@ -63,7 +63,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let site: Option<SiteId> = filters::id(request.query.get("site"));
     let page = pager::asked(&request);
-    let found = endpoints::of_team(&request.management, &caller, (team, site), page).await?;
+    let found = endpoints::of_team(&caller, (team, site), page).await?;
     let next = pager::next(&request, &found, |one| one.endpoint.id);
     let rows: Vec<Row> = found.into_iter().map(Row::from).collect();
     Ok(page::shown(&List {

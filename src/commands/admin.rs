@@ -6,7 +6,7 @@ mod person;
 mod plan;
 mod site;
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::{fmt::Write as _, path::PathBuf, sync::Arc};
 
 use clap::{Args, Subcommand, builder::TypedValueParser};
 use domain::{
@@ -262,13 +262,13 @@ fn means(action: &SetUp, located: &Located) -> anyhow::Result<Means> {
     })
 }
 
-async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value> {
-    let caller = &Caller::command_line();
+async fn set_up(management: &Arc<Management>, action: SetUp) -> anyhow::Result<Value> {
+    let caller = &Caller::command_line(management);
     Ok(match action {
         SetUp::CreatePlan(new) => plan::create(management, new).await.map_err(told)?,
         SetUp::ChangePlan(change) => plan::change(management, change).await?,
         SetUp::CreateTeam { name, plan } => {
-            let team = teams::create(management, caller, &name, plan).await;
+            let team = teams::create(caller, &name, plan).await;
             json!({ "team_id": team.map_err(told)?.id })
         }
         SetUp::Subscribe { team, plan, state } => {
@@ -277,7 +277,7 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
                 state,
                 started_at: None,
             };
-            let replaced = subscriptions::replace(management, caller, team, wanted).await;
+            let replaced = subscriptions::replace(caller, team, wanted).await;
             replaced.map_err(told)?;
             json!({ "team_id": team, "plan_id": plan, "state": state })
         }
@@ -294,7 +294,7 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
                 scopes: Scope::ALL.iter().copied().filter(wanted).collect(),
                 expires_at: None,
             };
-            let issued = tokens::create(management, caller, &new).await;
+            let issued = tokens::create(caller, &new).await;
             let issued = issued.map_err(told)?;
             json!({ "token_id": issued.token.id, "management_token": issued.secret.expose() })
         }
@@ -310,11 +310,11 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
             team, name, rules, ..
         } => site::create(management, team, name, rules).await?,
         SetUp::CreateKey { site } => {
-            let issued = site_keys::create(management, caller, site).await;
+            let issued = site_keys::create(caller, site).await;
             issued_key(&issued.map_err(told)?)
         }
         SetUp::RotateKey { site } => {
-            let issued = site_keys::rotate(management, caller, site).await;
+            let issued = site_keys::rotate(caller, site).await;
             issued_key(&issued.map_err(told)?)
         }
         SetUp::CreateEndpoint {
@@ -324,7 +324,7 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
                 events: (!events.is_empty()).then_some(events),
                 ..NewEndpoint::at(url)
             };
-            let endpoint = endpoints::create(management, caller, site, new).await;
+            let endpoint = endpoints::create(caller, site, new).await;
             let endpoint = endpoint.map_err(told)?;
             json!({ "endpoint_id": endpoint.id, "url": endpoint.settings.url })
         }

@@ -2,7 +2,7 @@
 
 mod archive;
 
-use std::{collections::HashMap, fmt::Write as _, path::PathBuf};
+use std::{collections::HashMap, fmt::Write as _, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, anyhow};
 use domain::{
@@ -78,18 +78,15 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
 }
 
 async fn import(
-    management: &Management,
+    management: &Arc<Management>,
     verified: &Verified,
     team: TeamId,
     wanted: Option<SiteId>,
 ) -> anyhow::Result<Value> {
-    let caller = Caller::command_line();
-    imports::require_team(management, &caller, team)
-        .await
-        .map_err(told)?;
-    let (groups, versions, new_versions) =
-        rules(management, &caller, verified, team, wanted.is_none()).await?;
-    let (site, is_new) = imports::site(management, &caller, team, wanted, &verified.site, &groups)
+    let caller = Caller::command_line(management);
+    imports::require_team(&caller, team).await.map_err(told)?;
+    let (groups, versions, new_versions) = rules(&caller, verified, team, wanted.is_none()).await?;
+    let (site, is_new) = imports::site(&caller, team, wanted, &verified.site, &groups)
         .await
         .map_err(told)?;
     let target = Target {
@@ -103,7 +100,7 @@ async fn import(
         let lines = content.lines().map(Line::parse);
         let lines: Result<Vec<Line>, _> = lines.collect();
         let lines = lines.with_context(|| format!("{} is unusable", quoted(&name)))?;
-        let stored = imports::items(management, &caller, &target, lines)
+        let stored = imports::items(&caller, &target, lines)
             .await
             .map_err(told)
             .with_context(|| format!("{} cannot be imported", quoted(&name)))?;
@@ -122,7 +119,7 @@ async fn import(
         "pending_items_left_out": all.pending,
     });
     let details = json!({ "imported": { "export_id": verified.export, "result": made } });
-    imports::finish(management, &caller, &target, details)
+    imports::finish(&caller, &target, details)
         .await
         .map_err(told)?;
     Ok(made)
@@ -131,7 +128,6 @@ async fn import(
 /// Imports the groups of the site, and the versions that judged its items; of each group, the live version as well. Returns what
 /// they are here, and how many versions are new.
 async fn rules(
-    management: &Management,
     caller: &Caller,
     verified: &Verified,
     team: TeamId,
@@ -162,7 +158,7 @@ async fn rules(
             let file = InputFile::from_yaml(&yaml);
             let file = file.map_err(|error| anyhow!("{what} is no rule group: {error}"))?;
             let names = file.rules.names();
-            let placed = imports::version(management, caller, team, (group, version), file).await;
+            let placed = imports::version(caller, team, (group, version), file).await;
             let placed = placed
                 .map_err(|refused| told_of_rules(refused, &names))
                 .with_context(|| format!("{what} cannot be imported"))?;

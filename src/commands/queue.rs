@@ -5,7 +5,7 @@ mod pause;
 mod replay;
 mod status;
 
-use std::{process::ExitCode, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
@@ -153,7 +153,7 @@ fn job_id(text: &str) -> Result<JobId, String> {
 
 /// Tells the workers that jobs of these queues may run. The command may end before its queue has
 /// done so.
-async fn wake<Q: AsRef<str>>(management: &Management, queues: &[Q]) -> anyhow::Result<()> {
+async fn wake<Q: AsRef<str>>(management: &Arc<Management>, queues: &[Q]) -> anyhow::Result<()> {
     let mut conn = management.pool.acquire().await?;
     Ok(queue::wake(&mut conn, queues).await?)
 }

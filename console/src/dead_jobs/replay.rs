@@ -95,10 +95,9 @@ pub(crate) async fn step(request: PageRequest) -> Answer {
         }
     };
     let caller = request.caller()?;
-    let management = &request.management;
     let filter = go_on(&request, what.filter());
-    let mut replay = dead_jobs::begin_replay(management, &caller, filter).await?;
-    let batch = dead_jobs::replay(management, &caller, &mut replay, STEP).await?;
+    let mut replay = dead_jobs::begin_replay(&caller, filter).await?;
+    let batch = dead_jobs::replay(&caller, &mut replay, STEP).await?;
     let mut rest = None;
     if let (false, Some(after), Some(begun)) =
         (batch.is_last, replay.place(), replay.filter().before)
@@ -107,7 +106,7 @@ pub(crate) async fn step(request: PageRequest) -> Answer {
             after: Some(after),
             ..replay.filter()
         };
-        let jobs = dead_jobs::count(management, &caller, left).await?;
+        let jobs = dead_jobs::count(&caller, left).await?;
         rest = (jobs > 0).then(|| Rest {
             jobs: grouped(jobs),
             begun: Cursor(begun).to_string(),

@@ -74,7 +74,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 pub(crate) async fn create(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let created = match wanted(&request.form) {
-        Ok((new, meant)) => bulk::create(&request.management, &caller, new, &meant).await,
+        Ok((new, meant)) => bulk::create(&caller, new, &meant).await,
         Err(refused) => Err(refused),
     };
     match created {
@@ -86,7 +86,7 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
 /// Counts an unveiled picture. A script tells of it.
 pub(crate) async fn unveil(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    bulk::unveil(&request.management, &caller).await?;
+    bulk::unveil(&caller).await?;
     Ok(done())
 }
 
@@ -103,14 +103,14 @@ async fn form(request: &PageRequest, sent: &Form, mut problems: Problems) -> Ans
             bulk::Filter::default()
         }
     };
-    let preview = bulk::preview(&request.management, &caller, &filter).await?;
+    let preview = bulk::preview(&caller, &filter).await?;
     let frame = Frame::of(request, "desk").await?;
-    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
-    let last = bulk::list(&request.management, &caller, pager::first(LAST)).await?;
+    let sites = sites::list(&caller, pager::first(SITES)).await?;
+    let last = bulk::list(&caller, pager::first(LAST)).await?;
     let page = Many {
         values,
         sites,
-        policies: review_policies::of_team(&request.management, &caller).await?,
+        policies: review_policies::of_team(&caller).await?,
         count: preview.count,
         exceeds_most: preview.is_too_many,
         cards: preview
@@ -184,7 +184,7 @@ fn percent(bulk: &Bulk) -> i32 {
 
 pub(crate) async fn progress(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let found = bulk::get(&request.management, &caller, request.id("bulk")?).await?;
+    let found = bulk::get(&caller, request.id("bulk")?).await?;
     Ok(page::shown(&Progress {
         frame: Frame::of(&request, "desk").await?,
         reason: VisibleText::new(&found.reason, &[]),
@@ -194,6 +194,6 @@ pub(crate) async fn progress(request: PageRequest) -> Answer {
 
 pub(crate) async fn undo(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let undone = bulk::cancel(&request.management, &caller, request.id("bulk")?).await?;
+    let undone = bulk::cancel(&caller, request.id("bulk")?).await?;
     request.lead_to(format!("desk/bulk/{}?done=bulk-undone", undone.id))
 }

@@ -53,8 +53,8 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let query = wanted(&request)?;
     let frame = Frame::of(&request, "desk/quality").await?;
-    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
-    let report = quality::quality(&request.management, &caller, query).await?;
+    let sites = sites::list(&caller, pager::first(SITES)).await?;
+    let report = quality::quality(&caller, query).await?;
     let (from, to) = (request.query.get("from"), request.query.get("to"));
     let site = query.site.map(|site| site.to_string()).unwrap_or_default();
     // Only what was parsed gets into the address.
@@ -81,7 +81,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 
 pub(crate) async fn download(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let report = quality::quality(&request.management, &caller, wanted(&request)?).await?;
+    let report = quality::quality(&caller, wanted(&request)?).await?;
     Ok(Response::builder()
         .content_type("text/csv; charset=utf-8")
         .header(
@@ -118,7 +118,7 @@ pub(crate) async fn try_threshold(request: PageRequest) -> Answer {
             _ => Some(id("site")?.into()),
         },
     };
-    let backtest = threshold::try_threshold(&request.management, &caller, group, new).await?;
+    let backtest = threshold::try_threshold(&caller, group, new).await?;
     request.lead_to(format!(
         "rules/{group}/backtests/{}?done=backtest-started",
         backtest.id

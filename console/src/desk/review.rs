@@ -97,7 +97,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 async fn form(request: &PageRequest, problems: Problems) -> Answer {
     let caller = request.caller()?;
     let id: ReviewId = request.id("review")?;
-    let shown = match reviews::get(&request.management, &caller, id).await {
+    let shown = match reviews::get(&caller, id).await {
         Ok(shown) => shown,
         // A page cannot claim: the person is led to the start.
         Err(Refused::NotFound(management::Noun::Review)) => {
@@ -105,7 +105,7 @@ async fn form(request: &PageRequest, problems: Problems) -> Answer {
         }
         Err(refused) => return Err(refused.into()),
     };
-    let policies = review_policies::of_team(&request.management, &caller).await?;
+    let policies = review_policies::of_team(&caller).await?;
     let frame = Frame::of(request, "desk").await?;
     let page = Desk::new(request, frame, shown, &policies, problems);
     Ok(page::html(page.problems.status(), &page))
@@ -115,7 +115,7 @@ async fn form(request: &PageRequest, problems: Problems) -> Answer {
 pub(crate) async fn preview(request: PageRequest) -> Answer {
     request.require_picture()?;
     let (caller, review) = named(&request)?;
-    match reviews::preview(&request.management, &caller, review).await {
+    match reviews::preview(&caller, review).await {
         Ok(jpeg) => Ok(page::preview(review, jpeg)),
         Err(refused) => lost_or(&request, refused).await,
     }
@@ -281,13 +281,13 @@ async fn decided(request: &PageRequest) -> Result<reviews::Held, Refused> {
         policy,
         reason,
     };
-    reviews::decide(&request.management, &caller, id, new).await
+    reviews::decide(&caller, id, new).await
 }
 
 /// Undoes what the person has just decided, and shows it again.
 pub(crate) async fn undo(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
-    match reviews::undo(&request.management, &caller, id).await {
+    match reviews::undo(&caller, id).await {
         Ok(shown) => request.lead_to(format!("desk/{}", shown.review.id)),
         Err(Refused::Conflict(Conflict::ReviewTold, _)) => next(&request, "late=yes").await,
         Err(refused) => lost_or(&request, refused).await,
@@ -296,7 +296,7 @@ pub(crate) async fn undo(request: PageRequest) -> Answer {
 
 pub(crate) async fn skip(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
-    match reviews::skip(&request.management, &caller, id).await {
+    match reviews::skip(&caller, id).await {
         Ok(()) => next(&request, "").await,
         Err(refused) => lost_or(&request, refused).await,
     }
@@ -311,7 +311,7 @@ pub(crate) async fn escalate(request: PageRequest) -> Answer {
             .map_err(|wrong| Refused::field("note", wrong.to_string())),
     };
     let escalated = match note {
-        Ok(note) => reviews::escalate(&request.management, &caller, id, note.as_ref()).await,
+        Ok(note) => reviews::escalate(&caller, id, note.as_ref()).await,
         Err(refused) => Err(refused),
     };
     match escalated {
@@ -325,7 +325,7 @@ pub(crate) async fn note(request: PageRequest) -> Answer {
     let note = NoteText::try_from(request.form.get("note").trim().to_owned());
     let note = note.map_err(|wrong| Refused::field("note", wrong.to_string()));
     let written = match note {
-        Ok(note) => reviews::add_note(&request.management, &caller, id, &note).await,
+        Ok(note) => reviews::add_note(&caller, id, &note).await,
         Err(refused) => Err(refused),
     };
     match written {
@@ -337,14 +337,14 @@ pub(crate) async fn note(request: PageRequest) -> Answer {
 /// Keeps the review. A script asks for it while the person is active.
 pub(crate) async fn renew(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
-    reviews::renew(&request.management, &caller, id).await?;
+    reviews::renew(&caller, id).await?;
     Ok(done())
 }
 
 /// Counts an unveiled picture. A script tells of it.
 pub(crate) async fn unveil(request: PageRequest) -> Answer {
     let (caller, id) = named(&request)?;
-    reviews::unveil(&request.management, &caller, id).await?;
+    reviews::unveil(&caller, id).await?;
     Ok(done())
 }
 

@@ -48,7 +48,7 @@ pub(crate) async fn add_image(request: PageRequest) -> Answer {
 pub(crate) async fn remove(request: PageRequest) -> Answer {
     let (caller, list) = page_header::named(&request)?;
     let entry: HashEntryId = request.id("entry")?;
-    entries::delete(&request.management, &caller, list, entry).await?;
+    entries::delete(&caller, list, entry).await?;
     request.lead_to(format!("hash-lists/{list}?done=hash-removed"))
 }
 
@@ -69,7 +69,7 @@ async fn add(request: &PageRequest) -> Result<(), Refused> {
         pdq: request.form.read_optional("pdq")?,
         note: request.form.note("note")?,
     };
-    entries::create(&request.management, &caller, list, new).await?;
+    entries::create(&caller, list, new).await?;
     Ok(())
 }
 
@@ -82,7 +82,7 @@ async fn add_item(request: &PageRequest) -> Result<(), Refused> {
         .parse()
         .map_err(|_| Refused::field("media_id", "must be the ID of an item"))?;
     let note = request.form.note("note")?;
-    entries::add_image(&request.management, &caller, list, item, note).await?;
+    entries::add_image(&caller, list, item, note).await?;
     Ok(())
 }
 
@@ -130,7 +130,7 @@ async fn search(
         ..asked
     };
     let rows = usize::try_from(asked.limit).unwrap_or(usize::MAX);
-    let found = entries::list(&request.management, caller, list, filter(request)?, page).await?;
+    let found = entries::list(caller, list, filter(request)?, page).await?;
     Ok(match found {
         FoundEntries::All(mut entries) => {
             let is_full = entries.len() > rows;

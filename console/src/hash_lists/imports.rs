@@ -63,20 +63,13 @@ async fn start(request: &PageRequest) -> Result<Import, Refused> {
     if hashes.trim().is_empty() {
         return Err(Refused::field("hashes", "must have at least one line"));
     }
-    imports::create(
-        &request.management,
-        &caller,
-        list,
-        algorithm,
-        hashes.as_bytes(),
-    )
-    .await
+    imports::create(&caller, list, algorithm, hashes.as_bytes()).await
 }
 
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, head, caller) = page_header::of(request).await?;
     let asked = pager::asked(request);
-    let found = imports::list(&request.management, &caller, head.list.id, asked).await?;
+    let found = imports::list(&caller, head.list.id, asked).await?;
     let page = Imports {
         frame,
         tab: "imports",
@@ -91,13 +84,12 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, head, caller) = page_header::of(&request).await?;
     let import: HashImportId = request.id("import")?;
-    let import = imports::get(&request.management, &caller, import).await?;
+    let import = imports::get(&caller, import).await?;
     if import.list != head.list.id {
         return Err(PageError::NoSuchPage);
     }
     let after = request.query.get("after").parse().unwrap_or(0);
-    let management = &request.management;
-    let refusals = imports::refusals(management, &caller, import.id, after, REFUSALS).await?;
+    let refusals = imports::refusals(&caller, import.id, after, REFUSALS).await?;
     let is_full = i64::try_from(refusals.len()) == Ok(REFUSALS);
     let last = refusals.last().filter(|_| is_full);
     Ok(page::shown(&Shown {
@@ -112,11 +104,11 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let (caller, list) = page_header::named(&request)?;
     let import: HashImportId = request.id("import")?;
-    let found = imports::get(&request.management, &caller, import).await?;
+    let found = imports::get(&caller, import).await?;
     if found.list != list {
         return Err(PageError::NoSuchPage);
     }
-    imports::cancel(&request.management, &caller, import).await?;
+    imports::cancel(&caller, import).await?;
     let path = request.path().trim_end_matches("/cancel").to_owned();
     Ok(page::see_other(path))
 }

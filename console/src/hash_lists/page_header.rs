@@ -34,7 +34,7 @@ impl Head {
 pub(super) async fn of(request: &PageRequest) -> Result<(Frame, Head, Caller), PageError> {
     let caller = request.caller()?;
     let id: HashListId = request.id("list")?;
-    let list = hash_lists::get(&request.management, &caller, id).await?;
+    let list = hash_lists::get(&caller, id).await?;
     let frame = Frame::of(request, "hash-lists").await?;
     // Lists of teams are not the instance's.
     if frame.is_instance() && list.team.is_some() {

@@ -74,13 +74,13 @@ async fn start(request: &PageRequest) -> Result<Scan, Refused> {
         team: None,
         since_revision: request.form.read_optional("since_revision")?,
     };
-    scans::create(&request.management, &caller, list, new).await
+    scans::create(&caller, list, new).await
 }
 
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, head, caller) = page_header::of(request).await?;
     let asked = pager::asked(request);
-    let found = scans::list(&request.management, &caller, head.list.id, asked).await?;
+    let found = scans::list(&caller, head.list.id, asked).await?;
     let page = Scans {
         frame,
         tab: "scans",
@@ -95,12 +95,12 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, head, caller) = page_header::of(&request).await?;
     let scan: HashScanId = request.id("scan")?;
-    let scan = scans::get(&request.management, &caller, scan).await?;
+    let scan = scans::get(&caller, scan).await?;
     if scan.list != head.list.id {
         return Err(PageError::NoSuchPage);
     }
     let asked = pager::asked(&request);
-    let matches = scans::matches(&request.management, &caller, scan.id, asked).await?;
+    let matches = scans::matches(&caller, scan.id, asked).await?;
     Ok(page::shown(&Shown {
         frame,
         head,
@@ -113,11 +113,11 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let (caller, list) = page_header::named(&request)?;
     let scan: HashScanId = request.id("scan")?;
-    let found = scans::get(&request.management, &caller, scan).await?;
+    let found = scans::get(&caller, scan).await?;
     if found.list != list {
         return Err(PageError::NoSuchPage);
     }
-    scans::cancel(&request.management, &caller, scan).await?;
+    scans::cancel(&caller, scan).await?;
     let path = request.path().trim_end_matches("/cancel").to_owned();
     Ok(page::see_other(path))
 }

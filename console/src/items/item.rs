@@ -66,10 +66,10 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 async fn page(request: &PageRequest, problems: Problems, is_outdated: bool) -> Answer {
     let caller = request.caller()?;
     let id: MediaId = request.id("item")?;
-    let item = media::get(&request.management, &caller, id).await?;
+    let item = media::get(&caller, id).await?;
     let frame = Frame::of(request, "items").await?;
-    let site = sites::get(&request.management, &caller, item.site).await?;
-    let may_decide = media::may_decide(&request.management, &caller, item.site).await?;
+    let site = sites::get(&caller, item.site).await?;
+    let may_decide = media::may_decide(&caller, item.site).await?;
     let endpoints = endpoints(request, &caller, &item).await?;
     let image = image::of(item.content_type, item.image.as_ref());
     let has_hashes = image.as_ref().is_some_and(|image| image.sha256.is_some());
@@ -143,7 +143,7 @@ async fn endpoints(
     if item.events.iter().all(|event| event.deliveries.is_empty()) {
         return Ok(HashMap::new());
     }
-    let found = endpoints::list(&request.management, caller, item.site, NAMES).await?;
+    let found = endpoints::list(caller, item.site, NAMES).await?;
     let found = found.into_iter();
     Ok(found
         .map(|endpoint| (endpoint.id, endpoint.settings.url))
@@ -155,7 +155,7 @@ async fn own_lists(
     request: &PageRequest,
     caller: &Caller,
 ) -> Result<Vec<VisibleHashList>, Refused> {
-    let lists = hash_lists::list(&request.management, caller, NAMES).await?;
+    let lists = hash_lists::list(caller, NAMES).await?;
     let own = lists.into_iter().filter(|list| list.team.is_some());
     Ok(own.collect())
 }
@@ -212,7 +212,7 @@ async fn decided(request: &PageRequest) -> Result<Ruling, Refused> {
             verdict: request.form.get("seen_verdict").parse().ok(),
         },
     };
-    media::decide(&request.management, &caller, id, new).await?;
+    media::decide(&caller, id, new).await?;
     Ok(ruling)
 }
 
@@ -242,7 +242,7 @@ async fn add(request: &PageRequest) -> Result<(), Refused> {
     let (item, caller) = named(request)?;
     let list: HashListId = request.form.choice("list", "must be one of the lists")?;
     let note = request.form.note("note")?;
-    entries::add_image(&request.management, &caller, list, item, note).await?;
+    entries::add_image(&caller, list, item, note).await?;
     Ok(())
 }
 
@@ -250,6 +250,6 @@ async fn add(request: &PageRequest) -> Result<(), Refused> {
 pub(crate) async fn preview(request: PageRequest) -> Answer {
     request.require_picture()?;
     let (item, caller): (MediaId, _) = (request.id("item")?, request.caller()?);
-    let jpeg = media::preview(&request.management, &caller, item).await?;
+    let jpeg = media::preview(&caller, item).await?;
     Ok(page::preview(item, jpeg))
 }

@@ -193,8 +193,7 @@ async fn failing(found: &Found<'_>, needs: &mut Vec<ToDo>) -> Result<(), Refused
     };
     let named = i64::try_from(NAMED).unwrap_or(i64::MAX);
     let of = (team, found.site);
-    let management = &found.request.management;
-    let (failing, of_all) = endpoints::failing_of_team(management, found.caller, of, named).await?;
+    let (failing, of_all) = endpoints::failing_of_team(found.caller, of, named).await?;
     let hooks = found.frame.path("webhooks");
     for endpoint in &failing {
         needs.push(need(endpoint, format!("{hooks}/{}", endpoint.id)));
@@ -258,7 +257,7 @@ async fn used(found: &Found<'_>, needs: &mut Vec<ToDo>) -> Result<(), Refused> {
     if !found.frame.may(Scope::UsageRead) {
         return Ok(());
     }
-    let periods = match usage::periods(&found.request.management, found.caller, team).await {
+    let periods = match usage::periods(found.caller, team).await {
         Ok(periods) => periods,
         // A team without a subscription has none.
         Err(Refused::NotFound(_)) => {

@@ -7,7 +7,7 @@ use domain::{
     rules::RuleType,
 };
 use management::{
-    Caller, Management, Refused,
+    Caller, Refused,
     rule_groups::{self, Group},
     statistics::{Report, RuleMatches},
 };
@@ -37,7 +37,6 @@ pub(super) struct TopRule {
 
 /// The kinds of the rules that are shown.
 pub(super) async fn kinds(
-    management: &Management,
     caller: &Caller,
     team: TeamId,
     report: &Report,
@@ -48,7 +47,7 @@ pub(super) async fn kinds(
     }
     let groups: Vec<RuleGroupId> = shown.iter().map(|rule| rule.group).collect();
     let rules: Vec<RuleId> = shown.iter().map(|rule| rule.rule).collect();
-    rule_groups::kinds(management, caller, team, &groups, &rules).await
+    rule_groups::kinds(caller, team, &groups, &rules).await
 }
 
 /// The rules that matched most often. `groups` are the first groups of the team, and `has_all` says whether they are all.

@@ -192,7 +192,7 @@ impl RequestParts {
         let session = self.held.ok_or(Refused::Unauthenticated)?;
         // The router has refused a path whose team is none.
         let at = self.at().map_err(|_| Refused::NotFound(Noun::Team))?;
-        let caller = Caller::session(session, at.team(), self.request.clone());
+        let caller = Caller::session(&self.management, session, at.team(), self.request.clone());
         Ok(match &self.snapshot {
             Some(snapshot) => caller.within(snapshot),
             None => caller,

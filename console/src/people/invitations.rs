@@ -57,7 +57,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let at = request.at()?;
     let frame = Frame::of(&request, "people").await?;
     let caller = request.caller()?;
-    let listed = invitations::list(&request.management, &caller, pager::asked(&request)).await?;
+    let listed = invitations::list(&caller, pager::asked(&request)).await?;
     let teams = listed.iter().filter_map(|invitation| invitation.team);
     let sites = listed
         .iter()
@@ -65,7 +65,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let sites = sites.flat_map(|sites| sites.iter().take(super::FEW));
     let ids = sites.map(|site| site.as_uuid());
     let ids: Vec<Uuid> = teams.map(TeamId::as_uuid).chain(ids).collect();
-    let names = display_names::of(&request.management, &caller, &ids).await?;
+    let names = display_names::of(&caller, &ids).await?;
     let first = first_owners(&request, at, &listed).await?;
     let next = pager::next(&request, &listed, |invitation| invitation.id);
     let rows = listed.into_iter().map(|invitation| {
@@ -95,7 +95,7 @@ async fn first_owners(
     teams.sort_unstable();
     teams.dedup();
     let caller = request.caller()?;
-    people::without_owner(&request.management, &caller, &teams).await
+    people::without_owner(&caller, &teams).await
 }
 
 fn row(invitation: Invitation, at: Area, names: &HashMap<Uuid, String>, may_cancel: bool) -> Row {
@@ -114,7 +114,7 @@ fn row(invitation: Invitation, at: Area, names: &HashMap<Uuid, String>, may_canc
 
 pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    invitations::cancel(&request.management, &caller, request.id("invitation")?).await?;
+    invitations::cancel(&caller, request.id("invitation")?).await?;
     request.lead_to("people/invitations?done=invitation-cancelled")
 }
 
@@ -168,7 +168,7 @@ async fn invite(request: &PageRequest, at: Area) -> Result<IssuedInvitation, Ref
         email,
         standing,
     };
-    invitations::create(&request.management, &caller, &wanted).await
+    invitations::create(&caller, &wanted).await
 }
 
 /// An operator invites other operators, and the first owner of a team.
@@ -204,7 +204,7 @@ async fn named_team(request: &PageRequest, at: Area) -> Result<Option<Team>, Pag
     match (at, named) {
         (Area::Instance, Some(team)) => {
             let caller = request.caller()?;
-            Ok(Some(teams::get(&request.management, &caller, team).await?))
+            Ok(Some(teams::get(&caller, team).await?))
         }
         (Area::Instance | Area::Team(_) | Area::Own, _) => Ok(None),
     }

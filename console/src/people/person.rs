@@ -60,13 +60,13 @@ pub(crate) async fn change(request: PageRequest) -> Answer {
 async fn update(request: &PageRequest, member: MemberId) -> Result<(), Refused> {
     let wanted = role_form::read(&request.form)?;
     let caller = request.caller()?;
-    people::update(&request.management, &caller, member, |_| wanted).await?;
+    people::update(&caller, member, |_| wanted).await?;
     Ok(())
 }
 
 pub(crate) async fn disable(request: PageRequest) -> Answer {
     let (member, caller) = (request.id("person")?, request.caller()?);
-    match people::disable(&request.management, &caller, member).await {
+    match people::disable(&caller, member).await {
         Ok(()) => request.lead_to("people?done=person-disabled"),
         Err(refused) => page(&request, Problems::of(refused)?, None).await,
     }
@@ -74,7 +74,7 @@ pub(crate) async fn disable(request: PageRequest) -> Answer {
 
 pub(crate) async fn reset(request: PageRequest) -> Answer {
     let (member, caller): (MemberId, _) = (request.id("person")?, request.caller()?);
-    match password_resets::create(&request.management, &caller, member).await {
+    match password_resets::create(&caller, member).await {
         Ok(issued) => {
             let frame = Frame::of(&request, "people").await?;
             let text = "Copy this link now and hand it to the person only. It works once, and it is not shown again. It ends \
@@ -93,27 +93,27 @@ pub(crate) async fn reset(request: PageRequest) -> Answer {
 
 pub(crate) async fn end_session(request: PageRequest) -> Answer {
     let (member, caller): (MemberId, _) = (request.id("person")?, request.caller()?);
-    sessions::end(&request.management, &caller, request.id("session")?).await?;
+    sessions::end(&caller, request.id("session")?).await?;
     request.lead_to(format!("people/{member}?done=person-session-ended"))
 }
 
 async fn page(request: &PageRequest, problems: Problems, sent: Option<Chosen>) -> Answer {
     let frame = Frame::of(request, "people").await?;
     let (member, caller): (MemberId, _) = (request.id("person")?, request.caller()?);
-    let person = people::get(&request.management, &caller, member).await?;
+    let person = people::get(&caller, member).await?;
     let sites = person.sites.iter().flatten().take(super::FEW);
     let ids = sites.map(|site| site.as_uuid());
     let team = person.team.filter(|_| frame.is_instance());
     let ids: Vec<Uuid> = ids.chain(team.map(TeamId::as_uuid)).collect();
-    let names = display_names::of(&request.management, &caller, &ids).await?;
+    let names = display_names::of(&caller, &ids).await?;
     let now = Standing {
         role: person.role,
         sites: person.sites.clone(),
     };
     let chosen = sent.unwrap_or_else(|| Chosen::now(now));
-    let sessions = sessions::of_person(&request.management, &caller, member).await?;
+    let sessions = sessions::of_person(&caller, member).await?;
     let page = Shown {
-        is_only_owner: people::is_only_owner(&request.management, &caller, member).await?,
+        is_only_owner: people::is_only_owner(&caller, member).await?,
         fields: Fields::of(request, &frame, &chosen).await?,
         may_change: frame.may(Scope::PeopleWrite) && frame.may_give(person.role),
         sites: super::sites(person.role, person.sites.as_deref(), &names),

@@ -45,7 +45,7 @@ impl Fields {
             Area::Team(_) => {
                 let limit = i64::try_from(MOST_SITES).unwrap_or(i64::MAX);
                 let caller = request.caller()?;
-                sites::list(&request.management, &caller, pager::first(limit)).await?
+                sites::list(&caller, pager::first(limit)).await?
             }
             Area::Instance | Area::Own => Vec::new(),
         };

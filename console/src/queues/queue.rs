@@ -167,19 +167,18 @@ async fn again(request: &PageRequest, refused: Refused) -> Answer {
 async fn page(request: &PageRequest, place: Target, problems: Problems) -> Answer {
     let frame = Frame::of(request, "queues").await?;
     let caller = request.caller()?;
-    let management = &request.management;
     let row = match place.part {
         Part::Whole => return whole_queue(request, frame, place, problems).await,
         Part::Group(group) => {
-            let found = queues::get_group(management, &caller, &place.queue, group).await?;
+            let found = queues::get_group(&caller, &place.queue, group).await?;
             PartRow::group(found, &Names::new())
         }
         Part::Lane(lane) => {
-            let found = queues::get_lane(management, &caller, &place.queue, lane).await?;
+            let found = queues::get_lane(&caller, &place.queue, lane).await?;
             PartRow::lane(found, &Names::new())
         }
     };
-    let team = match teams::get(management, &caller, TeamId::from_uuid(row.id)).await {
+    let team = match teams::get(&caller, TeamId::from_uuid(row.id)).await {
         Ok(team) => Some(team.name),
         Err(Refused::NotFound(_)) => None,
         Err(other) => return Err(other.into()),
@@ -201,9 +200,8 @@ async fn whole_queue(
     problems: Problems,
 ) -> Answer {
     let caller = request.caller()?;
-    let management = &request.management;
-    let details = queues::get(management, &caller, &place.queue, ROWS).await?;
-    let teams = teams::list(management, &caller, pager::first(NAMED_TEAMS)).await?;
+    let details = queues::get(&caller, &place.queue, ROWS).await?;
+    let teams = teams::list(&caller, pager::first(NAMED_TEAMS)).await?;
     let names = teams.into_iter().map(|team| (team.id.as_uuid(), team.name));
     let names: Names = names.collect();
     let left = |all: i64, shown: usize| all - i64::try_from(shown).unwrap_or(all);

@@ -77,17 +77,14 @@ impl Target {
             Change::Pause(pause) => (Some(pause), None),
             Change::Cap(cap) => (None, Some(cap)),
         };
-        let management = &request.management;
         let caller = request.caller()?;
         let (queue, pause) = (&self.queue, || Ok(pause));
         match self.part {
-            Part::Whole => update_queue(management, &caller, queue, pause)
+            Part::Whole => update_queue(&caller, queue, pause).await.map(drop),
+            Part::Group(group) => update_group(&caller, queue, group, pause, cap)
                 .await
                 .map(drop),
-            Part::Group(group) => update_group(management, &caller, queue, group, pause, cap)
-                .await
-                .map(drop),
-            Part::Lane(lane) => update_lane(management, &caller, queue, lane, pause, cap)
+            Part::Lane(lane) => update_lane(&caller, queue, lane, pause, cap)
                 .await
                 .map(drop),
         }

@@ -98,9 +98,9 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let caller = request.caller()?;
     let (group, asked) = (request.id("group")?, pager::asked(request));
-    let listed = backtests::list(&request.management, &caller, group, asked).await?;
+    let listed = backtests::list(&caller, group, asked).await?;
     let versions = choices(request, &caller).await?;
-    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
+    let sites = sites::list(&caller, pager::first(SITES)).await?;
     let people = People::of(request, &caller).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::Backtests).await?;
     let next = pager::next(request, &listed, |backtest| backtest.id);
@@ -121,14 +121,14 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
 
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let (id, management) = (request.id("backtest")?, &request.management);
-    let report = backtests::get(management, &caller, id).await?;
+    let id = request.id("backtest")?;
+    let report = backtests::get(&caller, id).await?;
     let (frame, head) = page_header::open(&request, &caller, Tab::Backtests).await?;
     // The address names another group than that of the backtest.
     if report.backtest.group != head.group().id {
         return Err(PageError::NoSuchPage);
     }
-    let changes = backtests::changes(management, &caller, id, pager::asked(&request)).await?;
+    let changes = backtests::changes(&caller, id, pager::asked(&request)).await?;
     let people = People::of(&request, &caller).await?;
     Ok(page::shown(&One {
         frame,
@@ -142,8 +142,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 
 pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let cancelled =
-        backtests::cancel(&request.management, &caller, request.id("backtest")?).await?;
+    let cancelled = backtests::cancel(&caller, request.id("backtest")?).await?;
     led(&request, &cancelled, "backtest-cancelled")
 }
 
@@ -165,7 +164,7 @@ async fn start(request: &PageRequest) -> Result<Backtest, Refused> {
         until: typed_time(request, "until")?,
         limit: form.read_optional("limit")?,
     };
-    backtests::create(&request.management, &caller, group, new)
+    backtests::create(&caller, group, new)
         .await
         .map_err(as_in_the_form)
 }

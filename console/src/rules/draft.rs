@@ -19,7 +19,7 @@ pub(crate) async fn change(request: PageRequest) -> Answer {
     let (edit, done) = wanted(&request, rule).ok_or(PageError::NotAForm)?;
     let caller = request.caller()?;
     let revision = revision(&request);
-    match edits::edit(&request.management, &caller, group, revision, edit).await {
+    match edits::edit(&caller, group, revision, edit).await {
         Ok(()) => request.lead_to(format!("rules/{group}?done={done}")),
         Err(refused) => group::page(&request, &problems(refused)?).await,
     }
@@ -41,13 +41,13 @@ fn wanted(request: &PageRequest, rule: RuleId) -> Option<(Edit, &'static str)> {
 pub(crate) async fn discard(request: PageRequest) -> Answer {
     let group = request.id("group")?;
     let caller = request.caller()?;
-    let found = rule_groups::get(&request.management, &caller, group).await?;
+    let found = rule_groups::get(&caller, group).await?;
     if request.form.get("typed") != found.name {
         let problems = Problems::field("typed", "This is not the name of the group.");
         return publish::page(&request, problems).await;
     }
     let seen = Some(revision(&request));
-    match drafts::discard(&request.management, &caller, group, seen).await {
+    match drafts::discard(&caller, group, seen).await {
         Ok(_) => request.lead_to(format!("rules/{group}?done=draft-discarded")),
         Err(refused) => {
             let problems = problems(refused)?.with_status(StatusCode::CONFLICT);

@@ -48,7 +48,7 @@ pub(super) async fn page(request: &PageRequest, problems: &Problems) -> Answer {
         draft,
         warnings,
         difference,
-    } = drafts::compare(&request.management, &caller, group).await?;
+    } = drafts::compare(&caller, group).await?;
     let removed = difference.removed.iter();
     let lists = lists_of(request, &caller, draft.rules.iter().chain(removed)).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::Rules).await?;

@@ -21,7 +21,7 @@ pub(super) struct People(HashMap<Uuid, String>);
 
 impl People {
     pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
-        let people = people::list(&request.management, caller, NAMED).await?;
+        let people = people::list(caller, NAMED).await?;
         let names = people.into_iter();
         Ok(Self(
             names
@@ -46,7 +46,7 @@ pub(super) struct Lists(pub(super) Vec<VisibleHashList>);
 
 impl Lists {
     pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
-        let lists = hash_lists::list(&request.management, caller, NAMED).await?;
+        let lists = hash_lists::list(caller, NAMED).await?;
         Ok(Self(lists))
     }
 

@@ -48,8 +48,7 @@ pub(super) async fn open(
     caller: &Caller,
     tab: Tab,
 ) -> Result<(Frame, Head), PageError> {
-    let (placed, published) =
-        overview::get(&request.management, caller, request.id("group")?).await?;
+    let (placed, published) = overview::get(caller, request.id("group")?).await?;
     let frame = Frame::of(request, "rules").await?;
     let head = Head {
         team: frame.at,

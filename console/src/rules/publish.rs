@@ -66,7 +66,7 @@ pub(crate) async fn publish(request: PageRequest) -> Answer {
                 note,
                 live: true,
             };
-            versions::create(&request.management, &caller, group, new).await
+            versions::create(&caller, group, new).await
         }
         Err(wrong) => Err(wrong),
     };
@@ -79,7 +79,7 @@ pub(crate) async fn publish(request: PageRequest) -> Answer {
 /// The page, with what is wrong with what was sent.
 pub(super) async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let caller = request.caller()?;
-    let compared = drafts::compare(&request.management, &caller, request.id("group")?).await?;
+    let compared = drafts::compare(&caller, request.id("group")?).await?;
     let ComparedDraft {
         draft,
         warnings,
@@ -111,8 +111,8 @@ async fn shadow_of(
     let (Some(version), Some(number)) = (group.shadow, group.shadow_number) else {
         return Ok(None);
     };
-    let report = shadow::report(&request.management, caller, group.id, version).await?;
-    let against = diff::between(&request.management, caller, group.id, Some(version), None).await?;
+    let report = shadow::report(caller, group.id, version).await?;
+    let against = diff::between(caller, group.id, Some(version), None).await?;
     Ok(Some(Shadow {
         number,
         is_draft: against == domain::rule_diff::Difference::default(),
@@ -126,7 +126,7 @@ async fn last_backtest(
     head: &Head,
 ) -> Result<Option<Tested>, PageError> {
     let group = head.group().id;
-    let listed = backtests::list(&request.management, caller, group, pager::first(1)).await?;
+    let listed = backtests::list(caller, group, pager::first(1)).await?;
     Ok(listed.into_iter().next().map(|backtest| Tested {
         is_of_draft: backtest.version.is_none(),
         is_running: backtest.state == State::Running,

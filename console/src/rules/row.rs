@@ -215,7 +215,7 @@ pub(super) async fn hits_of(
     if !frame.may(Scope::MediaRead) {
         return Ok(Hits(None));
     }
-    let found = statistics::of_group(&request.management, caller, group, DAYS).await?;
+    let found = statistics::of_group(caller, group, DAYS).await?;
     Ok(Hits(Some(found)))
 }
 

@@ -76,7 +76,7 @@ async fn save(request: &PageRequest, rule: Option<RuleId>) -> Answer {
                 Some(rule) => Edit::Replace(rule, body),
                 None => Edit::Add(body),
             };
-            edits::edit(&request.management, &caller, group, revision(request), edit).await
+            edits::edit(&caller, group, revision(request), edit).await
         }
         Err(problems) => Err(problems.into_refused()),
     };
@@ -109,7 +109,7 @@ async fn find(
     caller: &Caller,
     rule: RuleId,
 ) -> Result<(Option<Rule>, i64), PageError> {
-    let draft = drafts::get(&request.management, caller, request.id("group")?).await?;
+    let draft = drafts::get(caller, request.id("group")?).await?;
     let mut rules = draft.draft.rules.into_iter();
     Ok((rules.find(|known| known.id == rule), draft.draft.revision))
 }

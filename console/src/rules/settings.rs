@@ -62,7 +62,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let caller = request.caller()?;
     let (frame, head) = page_header::open(request, &caller, Tab::Settings).await?;
-    let listed = sites::list(&request.management, &caller, pager::asked(request)).await?;
+    let listed = sites::list(&caller, pager::asked(request)).await?;
     let next = pager::next(request, &listed, |site| site.id);
     let group = head.group();
     let sites = listed.into_iter().map(|site| Place {
@@ -95,9 +95,9 @@ pub(crate) async fn rename(request: PageRequest) -> Answer {
     let renamed = match request.form.get("name").trim().parse::<Name>() {
         Ok(name) if request.form.has("seen") => {
             let seen = request.form.get("seen");
-            rule_groups::rename_seen(&request.management, &caller, group, seen, name).await
+            rule_groups::rename_seen(&caller, group, seen, name).await
         }
-        Ok(name) => rule_groups::rename(&request.management, &caller, group, Some(name))
+        Ok(name) => rule_groups::rename(&caller, group, Some(name))
             .await
             .map(Ok),
         Err(wrong) => Err(Refused::field("name", wrong.to_string())),
@@ -111,9 +111,9 @@ pub(crate) async fn rename(request: PageRequest) -> Answer {
 
 pub(crate) async fn delete(request: PageRequest) -> Answer {
     let (group, caller) = (request.id("group")?, request.caller()?);
-    let found = rule_groups::get(&request.management, &caller, group).await?;
+    let found = rule_groups::get(&caller, group).await?;
     let deleted = if request.form.get("typed") == found.name {
-        rule_groups::delete(&request.management, &caller, group).await
+        rule_groups::delete(&caller, group).await
     } else {
         Err(Refused::field("typed", "is not the name of the group"))
     };
@@ -126,7 +126,7 @@ pub(crate) async fn delete(request: PageRequest) -> Answer {
 pub(crate) async fn attach(request: PageRequest) -> Answer {
     let (group, site) = (request.id("group")?, request.id("site")?);
     let caller = request.caller()?;
-    match attachments::attach(&request.management, &caller, site, group).await {
+    match attachments::attach(&caller, site, group).await {
         Ok(()) => request.lead_to(format!("rules/{group}/settings?done=group-attached")),
         Err(refused) => page(&request, Problems::of(refused)?).await,
     }
@@ -135,6 +135,6 @@ pub(crate) async fn attach(request: PageRequest) -> Answer {
 pub(crate) async fn detach(request: PageRequest) -> Answer {
     let (group, site) = (request.id("group")?, request.id("site")?);
     let caller = request.caller()?;
-    attachments::detach(&request.management, &caller, site, group).await?;
+    attachments::detach(&caller, site, group).await?;
     request.lead_to(format!("rules/{group}/settings?done=group-detached"))
 }

@@ -69,11 +69,11 @@ async fn started(request: &PageRequest) -> Result<Group, Refused> {
     match request.form.get("version") {
         "" => {
             let note = request.form.note("note")?;
-            shadow::set_draft(&request.management, &caller, group, revision(request), note).await
+            shadow::set_draft(&caller, group, revision(request), note).await
         }
         version => {
             let version: GroupVersionId = version.parse().map_err(unknown)?;
-            shadow::set(&request.management, &caller, group, version).await
+            shadow::set(&caller, group, version).await
         }
     }
 }
@@ -81,7 +81,7 @@ async fn started(request: &PageRequest) -> Result<Group, Refused> {
 pub(crate) async fn end(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let group = request.id("group")?;
-    shadow::end(&request.management, &caller, group).await?;
+    shadow::end(&caller, group).await?;
     request.lead_to(format!("rules/{group}/shadow?done=shadow-ended"))
 }
 
@@ -90,9 +90,7 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, head) = page_header::open(request, &caller, Tab::Shadow).await?;
     let group = head.group();
     let report = match group.shadow {
-        Some(version) => {
-            Some(shadow::report(&request.management, &caller, group.id, version).await?)
-        }
+        Some(version) => Some(shadow::report(&caller, group.id, version).await?),
         None => None,
     };
     let versions = choices(request, &caller).await?.into_iter();
@@ -112,11 +110,10 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
 pub(crate) async fn version(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
-    let management = &request.management;
-    let report = shadow::report(management, &caller, group, version).await?;
+    let report = shadow::report(&caller, group, version).await?;
     let asked = pager::asked(&request);
-    let items = shadow::differences(management, &caller, group, version, asked).await?;
-    let version = versions::get(management, &caller, group, version).await?;
+    let items = shadow::differences(&caller, group, version, asked).await?;
+    let version = versions::get(&caller, group, version).await?;
     let (frame, head) = page_header::open(&request, &caller, Tab::Shadow).await?;
     let next = pager::next(&request, &items, |item| item.media);
     let items = items.into_iter().map(|item| Item {

@@ -70,9 +70,7 @@ pub(crate) async fn run(request: PageRequest) -> Answer {
     let (group, asks) = (request.id("group")?, request.form.has("ask"));
     let text = request.form.get("text").to_owned();
     let tried = match scores(&request) {
-        Ok(scores) => {
-            trials::beside_live(&request.management, &caller, group, text, scores, asks).await
-        }
+        Ok(scores) => trials::beside_live(&caller, group, text, scores, asks).await,
         Err(wrong) => Err(wrong),
     };
     match tried {

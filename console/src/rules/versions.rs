@@ -77,12 +77,12 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let (group, page) = (request.id("group")?, pager::asked(&request));
     let is_first = page.after.is_none();
-    let versions = versions::list(&request.management, &caller, group, page).await?;
+    let versions = versions::list(&caller, group, page).await?;
     let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
     let people = People::of(&request, &caller).await?;
     let publications = if is_first {
         let first = pager::first(CHOICES);
-        versions::publications(&request.management, &caller, group, first).await?
+        versions::publications(&caller, group, first).await?
     } else {
         Vec::new()
     };
@@ -115,7 +115,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 async fn one(request: &PageRequest, problems: Problems) -> Answer {
     let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
-    let version = versions::get(&request.management, &caller, group, version).await?;
+    let version = versions::get(&caller, group, version).await?;
     let lists = lists_of(request, &caller, version.rules.iter()).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::Versions).await?;
     let people = People::of(request, &caller).await?;
@@ -133,7 +133,7 @@ async fn one(request: &PageRequest, problems: Problems) -> Answer {
 pub(crate) async fn set_live(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
-    match versions::set_live(&request.management, &caller, group, version).await {
+    match versions::set_live(&caller, group, version).await {
         Ok(_) => request.lead_to(format!("rules/{group}/versions?done=version-live")),
         Err(refused @ (Refused::Fields(_) | Refused::Conflict(..))) => {
             one(&request, Problems::of(refused)?).await
@@ -148,7 +148,7 @@ pub(super) async fn choices(
     caller: &Caller,
 ) -> Result<Vec<ListedVersion>, PageError> {
     let (group, first) = (request.id("group")?, pager::first(CHOICES));
-    Ok(versions::list(&request.management, caller, group, first).await?)
+    Ok(versions::list(caller, group, first).await?)
 }
 
 #[derive(Template)]
@@ -182,7 +182,7 @@ pub(crate) async fn compare(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let asked = |name: &str| request.query.get(name).parse::<GroupVersionId>().ok();
     let (group, from, to) = (request.id("group")?, asked("from"), asked("to"));
-    let difference = diff::between(&request.management, &caller, group, from, to).await?;
+    let difference = diff::between(&caller, group, from, to).await?;
     let changed = difference.changed.iter().map(|(_, to)| to);
     let named = difference.added.iter().chain(&difference.removed);
     let lists = lists_of(&request, &caller, named.chain(changed)).await?;

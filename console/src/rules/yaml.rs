@@ -27,10 +27,10 @@ pub(super) fn read(text: &str) -> Result<InputFile, Refused> {
 
 pub(crate) async fn export(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let (group, management) = (request.id("group")?, &request.management);
+    let group = request.id("group")?;
     let file = match request.query.get("version") {
-        "draft" => files::export_draft(management, &caller, group).await?,
-        version => files::export(management, &caller, group, version.parse().ok()).await?,
+        "draft" => files::export_draft(&caller, group).await?,
+        version => files::export(&caller, group, version.parse().ok()).await?,
     };
     // The name is made of an id and a number.
     let disposition = format!("attachment; filename=\"{}.yaml\"", file.name);
@@ -49,7 +49,7 @@ pub(crate) async fn import(request: PageRequest) -> Answer {
     let (group, seen) = (request.id("group")?, revision(&request));
     let text = request.form.get("yaml").to_owned();
     let read = move || -> Result<InputFile, Refused> { read(&text) };
-    match files::import_draft(&request.management, &caller, group, Some(seen), read).await {
+    match files::import_draft(&caller, group, Some(seen), read).await {
         Ok(_) => request.lead_to(format!("rules/{group}?done=draft-imported")),
         Err(Refused::Conflict(Conflict::DraftChanged, _)) => {
             let wrong = "Somebody else changed the draft meanwhile. Your file is kept below, and nothing is stored yet. \

@@ -88,7 +88,7 @@ pub(crate) async fn save(request: PageRequest) -> Answer {
     };
     let problems = match parsed(&typed) {
         Ok(settings) => {
-            let saved = desk::update_seen(&request.management, &caller, site, is_seen, settings);
+            let saved = desk::update_seen(&caller, site, is_seen, settings);
             match saved.await {
                 Ok(Ok(_)) => return request.lead_back("saved"),
                 Ok(Err(outdated)) => stale_form::problems(&outdated),
@@ -103,7 +103,7 @@ pub(crate) async fn save(request: PageRequest) -> Answer {
 async fn page(request: &PageRequest, typed: Option<Texts>, problems: Problems) -> Answer {
     let (frame, here) = SiteHeader::of(request, Tab::Desk).await?;
     let caller = request.caller()?;
-    let settings = desk::get(&request.management, &caller, here.site.id).await?;
+    let settings = desk::get(&caller, here.site.id).await?;
     let present = stored(&settings);
     let page = Desk {
         seen: stale_form::next(request, &problems, stale_form::digest(present.all())),

@@ -48,7 +48,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
 
 pub(crate) async fn create(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    match site_keys::create(&request.management, &caller, request.id("site")?).await {
+    match site_keys::create(&caller, request.id("site")?).await {
         Ok(issued) => show_once(&request, &issued, false).await,
         Err(refused) => page(&request, Problems::of(refused)?).await,
     }
@@ -89,9 +89,8 @@ async fn rows(
     site: SiteId,
     asked: Page,
 ) -> Result<(Vec<Row>, Option<String>), PageError> {
-    let management = &request.management;
-    let keys = site_keys::list(management, caller, site, asked).await?;
-    let used = site_keys::last_used(management, caller, site, &keys).await?;
+    let keys = site_keys::list(caller, site, asked).await?;
+    let used = site_keys::last_used(caller, site, &keys).await?;
     let used: HashMap<_, _> = used.into_iter().collect();
     let next = pager::next(request, &keys, |key| key.id);
     let row = |key: KeyRecord| Row {
@@ -128,16 +127,16 @@ pub(crate) async fn show_rotation(request: PageRequest) -> Answer {
 
 pub(crate) async fn rotate(request: PageRequest) -> Answer {
     let caller = request.caller()?;
-    let site = sites::get(&request.management, &caller, request.id("site")?).await?;
+    let site = sites::get(&caller, request.id("site")?).await?;
     if request.form.get("how") == "keep" {
-        return match site_keys::create(&request.management, &caller, site.id).await {
+        return match site_keys::create(&caller, site.id).await {
             Ok(issued) => show_once(&request, &issued, false).await,
             Err(refused) => rotation(&request, Problems::of(refused)?).await,
         };
     }
     let mut problems = Problems::default();
     if request.form.get("typed") == site.settings.name {
-        match site_keys::rotate(&request.management, &caller, site.id).await {
+        match site_keys::rotate(&caller, site.id).await {
             Ok(issued) => return show_once(&request, &issued, true).await,
             Err(refused) => problems = Problems::of(refused)?,
         }
@@ -150,7 +149,7 @@ pub(crate) async fn rotate(request: PageRequest) -> Answer {
 async fn rotation(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
     let caller = request.caller()?;
-    let counts = sites::counts(&request.management, &caller, &[here.site.id]).await?;
+    let counts = sites::counts(&caller, &[here.site.id]).await?;
     let all = pager::first(KEYS);
     let (mut rows, _) = rows(request, &caller, here.site.id, all).await?;
     rows.retain(|row| row.key.disabled_at.is_none());
@@ -181,22 +180,22 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 pub(crate) async fn disable(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let (site, key): (_, SiteKeyId) = (request.id("site")?, request.id("key")?);
-    let found = site_keys::get(&request.management, &caller, site, key).await?;
+    let found = site_keys::get(&caller, site, key).await?;
     if request.form.get("typed") != found.hint {
         let problems = Problems::field("typed", "must be the last characters of the key");
         return self::key(&request, problems).await;
     }
-    site_keys::disable(&request.management, &caller, site, key).await?;
+    site_keys::disable(&caller, site, key).await?;
     request.lead_to(format!("sites/{site}/keys?done=key-disabled"))
 }
 
 async fn key(request: &PageRequest, problems: Problems) -> Answer {
     let (frame, here) = SiteHeader::of(request, Tab::Keys).await?;
     let caller = request.caller()?;
-    let (management, site) = (&request.management, here.site.id);
-    let key = site_keys::get(management, &caller, site, request.id("key")?).await?;
+    let site = here.site.id;
+    let key = site_keys::get(&caller, site, request.id("key")?).await?;
     let keys = std::slice::from_ref(&key);
-    let used = site_keys::last_used(management, &caller, site, keys).await?;
+    let used = site_keys::last_used(&caller, site, keys).await?;
     let page = Disable {
         frame,
         here,

@@ -41,19 +41,19 @@ struct Overview {
 pub(crate) async fn show(request: PageRequest) -> Answer {
     let (frame, here) = SiteHeader::of(&request, Tab::Overview).await?;
     let caller = request.caller()?;
-    let (management, site) = (&request.management, here.site.id);
-    let counts = sites::counts(management, &caller, &[site]).await?;
+    let site = here.site.id;
+    let counts = sites::counts(&caller, &[site]).await?;
     let counts = counts.first().copied().unwrap_or(Counts {
         site,
         keys: 0,
         endpoints: 0,
     });
-    let readiness = sites::readiness(management, &caller, site).await?;
+    let readiness = sites::readiness(&caller, site).await?;
     let first = pager::first(ENDPOINTS);
-    let endpoints = endpoints::list(management, &caller, site, first).await?;
-    let groups = attachments::list(management, &caller, site).await?;
+    let endpoints = endpoints::list(&caller, site, first).await?;
+    let groups = attachments::list(&caller, site).await?;
     let settings = &here.site.settings;
-    let default = rule_groups::get(management, &caller, settings.default_rule_group).await?;
+    let default = rule_groups::get(&caller, settings.default_rule_group).await?;
     let judge = groups.first().unwrap_or(&default);
     let works = endpoints.iter().find(|one| one.disabled_at.is_none());
     let steps = steps(&frame, &here, (counts, readiness), judge, works);

@@ -69,7 +69,7 @@ impl SiteHeader {
     pub(crate) async fn of(request: &PageRequest, tab: Tab) -> Result<(Frame, Self), PageError> {
         let team = request.team()?;
         let caller = request.caller()?;
-        let site = sites::get(&request.management, &caller, request.id("site")?).await?;
+        let site = sites::get(&caller, request.id("site")?).await?;
         let team = Area::Team(team);
         let frame = Frame::of(request, "sites").await?;
         Ok((frame, Self { team, site, tab }))

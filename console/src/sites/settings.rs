@@ -109,7 +109,7 @@ pub(crate) async fn save(request: PageRequest) -> Answer {
             let is_seen = |settings: &Settings| {
                 stale_form::is_seen(&request, &Values::of_settings(settings).seen())
             };
-            match sites::update_seen(&request.management, &caller, site, is_seen, edit).await {
+            match sites::update_seen(&caller, site, is_seen, edit).await {
                 Ok(Ok(_)) => return request.lead_back("site-saved"),
                 Ok(Err(outdated)) => stale_form::problems(&outdated),
                 Err(refused) => Problems::of(refused)?,
@@ -125,16 +125,16 @@ async fn page(request: &PageRequest, typed: Option<Values>, problems: Problems) 
     let (frame, here) = SiteHeader::of(request, Tab::Settings).await?;
     let team = request.team()?;
     let caller = request.caller()?;
-    let (management, settings) = (&request.management, &here.site.settings);
-    let groups = rule_groups::list(management, &caller, pager::first(GROUPS)).await?;
-    let attached = attachments::list(management, &caller, here.site.id).await?;
+    let settings = &here.site.settings;
+    let groups = rule_groups::list(&caller, pager::first(GROUPS)).await?;
+    let attached = attachments::list(&caller, here.site.id).await?;
     let mut defaults = groups.clone();
     let present = settings.default_rule_group;
     if !defaults.iter().any(|group| group.id == present) {
-        defaults.push(rule_groups::get(management, &caller, present).await?);
+        defaults.push(rule_groups::get(&caller, present).await?);
     }
-    let known = providers::list(management, &caller).await?;
-    let outlook = sites::outlook(management, &caller, here.site.id).await?;
+    let known = providers::list(&caller).await?;
+    let outlook = sites::outlook(&caller, here.site.id).await?;
     let present = Values::of_settings(settings);
     let seen = stale_form::next(request, &problems, present.seen());
     let values = typed.unwrap_or(present);
@@ -193,7 +193,7 @@ pub(crate) async fn attach(request: PageRequest) -> Answer {
         typed
     };
     let attached = match named.parse::<Uuid>() {
-        Ok(group) => attachments::attach(&request.management, &caller, site, group.into()).await,
+        Ok(group) => attachments::attach(&caller, site, group.into()).await,
         Err(_) => Err(unknown()),
     };
     let problems = match attached {
@@ -207,7 +207,7 @@ pub(crate) async fn attach(request: PageRequest) -> Answer {
 pub(crate) async fn detach(request: PageRequest) -> Answer {
     let caller = request.caller()?;
     let (site, group): (_, RuleGroupId) = (request.id("site")?, request.id("group")?);
-    attachments::detach(&request.management, &caller, site, group).await?;
+    attachments::detach(&caller, site, group).await?;
     settings_page(&request, "group-detached")
 }
 

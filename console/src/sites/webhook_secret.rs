@@ -30,7 +30,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 async fn page(request: &PageRequest, when: StartTime, problems: Problems) -> Answer {
     let (frame, here) = SiteHeader::of(request, Tab::Secret).await?;
     let caller = request.caller()?;
-    let standing = webhook_secrets::get(&request.management, &caller, here.site.id).await?;
+    let standing = webhook_secrets::get(&caller, here.site.id).await?;
     let page = Secret {
         frame,
         here,
@@ -92,7 +92,7 @@ pub(crate) async fn rotate(request: PageRequest) -> Answer {
     };
     let (frame, here) = SiteHeader::of(&request, Tab::Secret).await?;
     let caller = request.caller()?;
-    let standing = webhook_secrets::get(&request.management, &caller, here.site.id).await?;
+    let standing = webhook_secrets::get(&caller, here.site.id).await?;
     let dropped = Dropped::by(&standing);
     let mut problems = Problems::default();
     if request.form.get("drops") != drops(dropped) {
@@ -103,7 +103,7 @@ pub(crate) async fn rotate(request: PageRequest) -> Answer {
     if !problems.are_none() {
         return checked(&request, when, problems).await;
     }
-    match webhook_secrets::rotate(&request.management, &caller, here.site.id, at).await {
+    match webhook_secrets::rotate(&caller, here.site.id, at).await {
         Ok(issued) => Ok(page::shown(&Issued::of(frame, here, &issued))),
         Err(refused) => checked(&request, when, Problems::of(refused)?).await,
     }
@@ -132,7 +132,7 @@ async fn checked(request: &PageRequest, when: StartTime, problems: Problems) -> 
     };
     let (frame, here) = SiteHeader::of(request, Tab::Secret).await?;
     let caller = request.caller()?;
-    let standing = webhook_secrets::get(&request.management, &caller, here.site.id).await?;
+    let standing = webhook_secrets::get(&caller, here.site.id).await?;
     let page = Check {
         frame,
         here,

@@ -46,14 +46,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let is_wrong = !problems.are_none();
     let limit = if is_wrong { 0 } else { ROWS };
     let after = filters::id(request.query.get("after"));
-    let found = deliveries::of_team(
-        &request.management,
-        &caller,
-        (team, site),
-        &filter,
-        after,
-        limit,
-    );
+    let found = deliveries::of_team(&caller, (team, site), &filter, after, limit);
     let (found, labels) = found.await?;
     let query = |field| request.query.get(field).trim();
     let page = List {

@@ -53,7 +53,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
 
 pub(crate) async fn resend(request: PageRequest) -> Answer {
     let (id, caller) = (request.id::<DeliveryId>("delivery")?, request.caller()?);
-    match deliveries::resend(&request.management, &caller, id).await {
+    match deliveries::resend(&caller, id).await {
         Ok(_) => request.lead_to(format!("deliveries/{id}?done=resent")),
         Err(refused) => page(&request, Problems::of(refused)?).await,
     }
@@ -62,16 +62,16 @@ pub(crate) async fn resend(request: PageRequest) -> Answer {
 /// Makes all that waits for the delivery's endpoint due now, this delivery with it.
 pub(crate) async fn retry(request: PageRequest) -> Answer {
     let (id, caller) = (request.id::<DeliveryId>("delivery")?, request.caller()?);
-    let delivery = deliveries::get(&request.management, &caller, id).await?;
-    endpoints::retry_now(&request.management, &caller, delivery.listed.endpoint).await?;
+    let delivery = deliveries::get(&caller, id).await?;
+    endpoints::retry_now(&caller, delivery.listed.endpoint).await?;
     request.lead_to(format!("deliveries/{id}?done=retried"))
 }
 
 async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let (id, caller) = (request.id::<DeliveryId>("delivery")?, request.caller()?);
-    let delivery = deliveries::get(&request.management, &caller, id).await?;
+    let delivery = deliveries::get(&caller, id).await?;
     let listed = delivery.listed.clone();
-    let endpoint = match endpoints::get(&request.management, &caller, listed.endpoint).await {
+    let endpoint = match endpoints::get(&caller, listed.endpoint).await {
         Ok(endpoint) => Some(endpoint),
         Err(Refused::NotFound(_)) => None,
         Err(other) => return Err(other.into()),

@@ -61,19 +61,18 @@ pub(super) fn done(request: &PageRequest, what: &str) -> Answer {
 /// The page of the endpoint in the path.
 async fn page(request: &PageRequest, mut said: Said) -> Answer {
     let (id, caller) = (request.id("endpoint")?, request.caller()?);
-    let management = &request.management;
 
-    let endpoint = endpoints::get(management, &caller, id).await?;
-    let site = sites::get(management, &caller, endpoint.site).await?;
-    let latest = endpoints::latest(management, &caller, id, ATTEMPTS).await?;
+    let endpoint = endpoints::get(&caller, id).await?;
+    let site = sites::get(&caller, endpoint.site).await?;
+    let latest = endpoints::latest(&caller, id, ATTEMPTS).await?;
     let filter = Filter {
         endpoint: Some(id),
         ..Filter::default()
     };
     let site_id = endpoint.site;
-    let listed = deliveries::list(management, &caller, site_id, &filter, None, DELIVERIES).await?;
+    let listed = deliveries::list(&caller, site_id, &filter, None, DELIVERIES).await?;
     let latest_recoveries = pager::first(RECOVERIES);
-    let recovered = recoveries::list(management, &caller, id, latest_recoveries).await?;
+    let recovered = recoveries::list(&caller, id, latest_recoveries).await?;
     let days = site.settings.webhook_retention_days.get();
     let suggested = || recovery_pages::suggested(&endpoint, days);
     let recover = said.wanted.take().unwrap_or_else(suggested);
@@ -103,7 +102,7 @@ pub(crate) async fn disable(request: PageRequest) -> Answer {
     let typed = request.form.get("reason");
     match Reason::try_from(typed.to_owned()) {
         Ok(reason) => {
-            endpoints::disable(&request.management, &caller, id, &reason).await?;
+            endpoints::disable(&caller, id, &reason).await?;
             done(&request, "endpoint-disabled")
         }
         Err(wrong) => {
@@ -118,20 +117,20 @@ pub(crate) async fn disable(request: PageRequest) -> Answer {
 
 pub(crate) async fn enable(request: PageRequest) -> Answer {
     let (id, caller) = (request.id("endpoint")?, request.caller()?);
-    endpoints::enable(&request.management, &caller, id).await?;
+    endpoints::enable(&caller, id).await?;
     done(&request, "endpoint-enabled")
 }
 
 pub(crate) async fn retry(request: PageRequest) -> Answer {
     let (id, caller) = (request.id("endpoint")?, request.caller()?);
-    let due = endpoints::retry_now(&request.management, &caller, id).await?;
+    let due = endpoints::retry_now(&caller, id).await?;
     done(&request, if due > 0 { "retried" } else { "nothing-waits" })
 }
 
 /// A test of the endpoint. The answer is shown in place.
 pub(crate) async fn ping(request: PageRequest) -> Answer {
     let (id, caller) = (request.id("endpoint")?, request.caller()?);
-    let said = match endpoints::ping(&request.management, &caller, id).await {
+    let said = match endpoints::ping(&caller, id).await {
         Ok(pinged) => Said {
             pinged: Some(Shown::from(pinged)),
             ..Said::default()
@@ -148,7 +147,7 @@ pub(crate) async fn recover(request: PageRequest) -> Answer {
     let (id, caller) = (request.id("endpoint")?, request.caller()?);
     let wanted = recovery_pages::sent(&request.form);
     let started = match recovery_pages::read(&wanted) {
-        Ok(new) => recoveries::create(&request.management, &caller, id, new).await,
+        Ok(new) => recoveries::create(&caller, id, new).await,
         Err(refused) => Err(refused),
     };
     match started {

@@ -42,14 +42,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let is_wrong = !problems.are_none();
     let limit = if is_wrong { 0 } else { ROWS };
     let after = filters::id(request.query.get("after"));
-    let found = events::of_team(
-        &request.management,
-        &caller,
-        (team, site),
-        &filter,
-        after,
-        limit,
-    );
+    let found = events::of_team(&caller, (team, site), &filter, after, limit);
     let (found, labels) = found.await?;
     let page = List {
         frame: Frame::of(&request, "webhooks").await?,

@@ -84,7 +84,7 @@ pub(super) async fn sites(
     chosen: Option<SiteId>,
 ) -> Result<Vec<Choice>, PageError> {
     let caller = request.caller()?;
-    let sites = sites::list(&request.management, &caller, pager::first(SITES)).await?;
+    let sites = sites::list(&caller, pager::first(SITES)).await?;
     let text = chosen.map_or_else(String::new, |site| site.to_string());
     let offered = sites.into_iter();
     let mut offered: Vec<Choice> = offered

@@ -60,10 +60,10 @@ pub(super) fn percent(recovery: &Recovery) -> i64 {
 
 pub(crate) async fn list(request: PageRequest) -> Answer {
     let (id, caller) = (request.id::<EndpointId>("endpoint")?, request.caller()?);
-    let endpoint = endpoints::get(&request.management, &caller, id).await?;
+    let endpoint = endpoints::get(&caller, id).await?;
     let settings = endpoint.settings;
     let asked = pager::asked(&request);
-    let found = recoveries::list(&request.management, &caller, id, asked).await?;
+    let found = recoveries::list(&caller, id, asked).await?;
     let frame = Frame::of(&request, "webhooks").await?;
     Ok(page::shown(&List {
         path: frame.path(&format!("webhooks/{id}")),
@@ -76,7 +76,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
 
 pub(crate) async fn cancel(request: PageRequest) -> Answer {
     let (recovery, caller) = (request.id::<RecoveryId>("recovery")?, request.caller()?);
-    recoveries::cancel(&request.management, &caller, recovery).await?;
+    recoveries::cancel(&caller, recovery).await?;
     let endpoint: EndpointId = request.id("endpoint")?;
     request.lead_to(format!("webhooks/{endpoint}?done=recovery-cancelled"))
 }

@@ -86,12 +86,12 @@ pub(crate) async fn replace_headers(request: PageRequest) -> Answer {
 
 pub(crate) async fn delete(request: PageRequest) -> Answer {
     let (id, caller) = (request.id::<EndpointId>("endpoint")?, request.caller()?);
-    let endpoint = endpoints::get(&request.management, &caller, id).await?;
+    let endpoint = endpoints::get(&caller, id).await?;
     if request.form.get("typed") != endpoint_name::host(&endpoint.settings.url) {
         let refused = Refused::field("typed", "is not the host of this endpoint");
         return wrong(&request, None, refused).await;
     }
-    endpoints::delete(&request.management, &caller, id).await?;
+    endpoints::delete(&caller, id).await?;
     request.lead_to("webhooks?done=endpoint-deleted")
 }
 
@@ -103,9 +103,9 @@ async fn update(
     let id = request.id("endpoint").map_err(missing)?;
     let caller = request.caller()?;
     // Somebody who may not change it learns that, and not what is wrong with the form.
-    endpoints::get(&request.management, &caller, id).await?;
+    endpoints::get(&caller, id).await?;
     let is_seen = |settings: &Settings| stale_form::is_seen(request, &Typed::of(settings).seen());
-    let updated = endpoints::update_seen(&request.management, &caller, id, is_seen, change?);
+    let updated = endpoints::update_seen(&caller, id, is_seen, change?);
     Ok(updated.await?.map(|_| ()))
 }
 
@@ -115,7 +115,7 @@ async fn wrong(request: &PageRequest, typed: Option<Typed>, refused: Refused) ->
 
 async fn form(request: &PageRequest, typed: Option<Typed>, problems: Problems) -> Answer {
     let (id, caller) = (request.id::<EndpointId>("endpoint")?, request.caller()?);
-    let endpoint = endpoints::get(&request.management, &caller, id).await?;
+    let endpoint = endpoints::get(&caller, id).await?;
     let settings = endpoint.settings;
     let names = settings.headers.iter().map(CustomHeader::name);
     let frame = Frame::of(request, "webhooks").await?;
@@ -174,7 +174,7 @@ async fn endpoint(
         max_per_second: read.limit,
         headers,
     };
-    let created = endpoints::create(&request.management, &caller, site, new).await?;
+    let created = endpoints::create(&caller, site, new).await?;
     Ok(created.id)
 }
 

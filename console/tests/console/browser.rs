@@ -89,8 +89,8 @@ impl Stage {
             sign_on,
         });
         let name = "Marktplatz".parse().unwrap();
-        let caller = Caller::command_line();
-        let team = management::teams::create(&management, &caller, &name, None);
+        let caller = Caller::command_line(&management);
+        let team = management::teams::create(&caller, &name, None);
         let team = team.await.unwrap().id;
         let endpoint = console(Console {
             management: Arc::clone(&management),
@@ -130,7 +130,7 @@ impl Stage {
             email: email.parse().unwrap(),
             standing: Standing { role, sites: None },
         };
-        let issued = invitations::create(&self.management, &Caller::command_line(), &wanted).await;
+        let issued = invitations::create(&Caller::command_line(&self.management), &wanted).await;
         format!("/links/{}", issued.unwrap().secret.expose())
     }
 }
@@ -157,8 +157,8 @@ impl Stage {
     /// The same console, and another team.
     pub(crate) async fn with_another_team(&self) -> Self {
         let name = "Other".parse().unwrap();
-        let caller = Caller::command_line();
-        let team = management::teams::create(&self.management, &caller, &name, None);
+        let caller = Caller::command_line(&self.management);
+        let team = management::teams::create(&caller, &name, None);
         Self {
             management: Arc::clone(&self.management),
             team: team.await.unwrap().id,

@@ -80,8 +80,8 @@ async fn a_page_of_another_team_is_as_a_page_that_does_not_exist(pool: PgPool) {
     let form = format!("name=Ada&password={}", PASSWORD.replace(' ', "+"));
     browser.post(&link, &form).await;
     let name = "Other".parse().unwrap();
-    let caller = management::Caller::command_line();
-    let other = management::teams::create(&stage.management, &caller, &name, None);
+    let caller = management::Caller::command_line(&stage.management);
+    let other = management::teams::create(&caller, &name, None);
     let other = other.await.unwrap().id;
     let nobody = TeamId::from_uuid(uuid::Uuid::now_v7());
     let foreign = browser.get(&format!("/t/{other}/sites")).await;

@@ -155,8 +155,8 @@ async fn leads_read_reports_and_an_admin_tries_a_threshold(pool: PgPool) {
         "{there}"
     );
     assert_eq!(admin.get(&there).await.status, StatusCode::OK);
-    let caller = Caller::command_line();
-    let draft = rule_groups::drafts::get(&stage.management, &caller, group.into());
+    let caller = Caller::command_line(&stage.management);
+    let draft = rule_groups::drafts::get(&caller, group.into());
     let draft = draft.await.unwrap().draft;
     let rule = serde_json::to_value(&draft.rules[0]).unwrap();
     assert_eq!((&rule["review_at"], draft.edited), (&json!(0.65), true));

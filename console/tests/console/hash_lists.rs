@@ -390,7 +390,7 @@ async fn a_shared_list_can_be_scanned_and_shows_no_entries(pool: PgPool) {
         max_distance: None,
         team: None,
     };
-    let shared = hash_lists::create(&stage.management, &Caller::command_line(), new).await;
+    let shared = hash_lists::create(&Caller::command_line(&stage.management), new).await;
     let list = format!("/t/{}/hash-lists/{}", stage.team, shared.unwrap().id);
     let mut admin = stage.person("admin@market.example", Role::Admin).await;
     let page = admin.get(&list).await.text;
@@ -420,8 +420,8 @@ async fn a_list_of_another_team_is_as_one_that_does_not_exist(pool: PgPool) {
     let list = create(&stage, &mut admin, "Known").await;
     let id = list.rsplit_once('/').unwrap().1.to_owned();
     let name = "Other".parse().unwrap();
-    let caller = Caller::command_line();
-    let other = management::teams::create(&stage.management, &caller, &name, None).await;
+    let caller = Caller::command_line(&stage.management);
+    let other = management::teams::create(&caller, &name, None).await;
     let mut stage = stage;
     stage.team = other.unwrap().id;
     let mut foreign = stage.person("eve@other.example", Role::Admin).await;

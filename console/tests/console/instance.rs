@@ -116,15 +116,11 @@ async fn lists_of_teams_are_not_among_those_of_the_instance(pool: PgPool) {
         max_distance: None,
         team,
     };
-    let caller = Caller::command_line();
-    let own = hash_lists::create(
-        &stage.management,
-        &caller,
-        new(Some(stage.team), "Of a team"),
-    )
-    .await
-    .unwrap();
-    hash_lists::create(&stage.management, &caller, new(None, "Of all"))
+    let caller = Caller::command_line(&stage.management);
+    let own = hash_lists::create(&caller, new(Some(stage.team), "Of a team"))
+        .await
+        .unwrap();
+    hash_lists::create(&caller, new(None, "Of all"))
         .await
         .unwrap();
     let mut operator = stage.person("ops@example.com", Role::Operator).await;
@@ -173,10 +169,8 @@ async fn an_operator_makes_a_token_that_can_do_no_more_than_operators(pool: PgPo
         .parse::<domain::key::ManagementToken>()
         .unwrap()
         .hash();
-    let token = Caller::token(hash, "r".to_owned());
-    management::queues::list(&stage.management, &token)
-        .await
-        .unwrap();
+    let token = Caller::token(&stage.management, hash, "r".to_owned());
+    management::queues::list(&token).await.unwrap();
     assert_eq!(stage.last("token.create").await.0, "ops@example.com");
 }
 
@@ -190,7 +184,7 @@ async fn tokens_of_the_instance_are_listed_without_those_of_teams(pool: PgPool) 
             scopes: scopes.to_vec(),
             expires_at: None,
         };
-        let issued = tokens::create(&stage.management, &Caller::command_line(), &new).await;
+        let issued = tokens::create(&Caller::command_line(&stage.management), &new).await;
         issued.unwrap().token.id
     };
     issue("Of a team", Some(stage.team), &[Scope::SitesRead]).await;
@@ -227,12 +221,16 @@ async fn tokens_of_the_instance_are_listed_without_those_of_teams(pool: PgPool) 
         scopes: vec![Scope::TokensRead],
         expires_at: None,
     };
-    let issued = tokens::create(&stage.management, &Caller::command_line(), &new).await;
-    let caller = Caller::token(issued.unwrap().secret.hash(), "r".to_owned());
+    let issued = tokens::create(&Caller::command_line(&stage.management), &new).await;
+    let caller = Caller::token(
+        &stage.management,
+        issued.unwrap().secret.hash(),
+        "r".to_owned(),
+    );
     let page = management::sites::Page {
         after: None,
         limit: 9,
     };
-    let refused = tokens::of_operators(&stage.management, &caller, page).await;
+    let refused = tokens::of_operators(&caller, page).await;
     assert!(refused.is_err(), "{refused:?}");
 }

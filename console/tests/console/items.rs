@@ -252,8 +252,8 @@ async fn an_item_of_another_team_is_as_one_that_does_not_exist(pool: PgPool) {
     let site = stage.site("Forum").await;
     let media = stage.judged(site, Judged::text("secret")).await;
     let name = "Other".parse().unwrap();
-    let caller = Caller::command_line();
-    let other = management::teams::create(&stage.management, &caller, &name, None).await;
+    let caller = Caller::command_line(&stage.management);
+    let other = management::teams::create(&caller, &name, None).await;
     let mut stage = stage;
     stage.team = other.unwrap().id;
     let mut foreign = stage.person("eve@other.example", Role::Lead).await;

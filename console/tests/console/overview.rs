@@ -72,7 +72,7 @@ async fn a_new_team_is_led_to_its_first_item(pool: PgPool) {
     let keys = format!("/sites/{forum}/keys\">Keys<");
     assert!(begun.contains(&keys), "{begun}");
     assert!(!viewer.get(&path(&stage, "")).await.text.contains(&keys));
-    management::site_keys::create(&stage.management, &Caller::command_line(), forum)
+    management::site_keys::create(&Caller::command_line(&stage.management), forum)
         .await
         .unwrap();
     let keyed = admin.get(&path(&stage, "")).await.text;
@@ -146,16 +146,16 @@ async fn one_site_has_figures_of_its_own_and_a_foreign_one_none(pool: PgPool) {
     assert!(empty.contains("No verdicts in the last 24 hours."));
     assert!(empty.contains("none was sent"), "{empty}");
 
-    let caller = Caller::command_line();
+    let caller = Caller::command_line(&stage.management);
     let name = "Other".parse().unwrap();
-    let other = management::teams::create(&stage.management, &caller, &name, None);
+    let other = management::teams::create(&caller, &name, None);
     let other = other.await.unwrap().id;
     let new = management::provisioning::NewSite {
         name: "Foreign".parse().unwrap(),
         group: "Foreign".parse().unwrap(),
         rules: domain::rules::InputRules::default(),
     };
-    let foreign = management::provisioning::site(&stage.management, &caller, other, new).await;
+    let foreign = management::provisioning::site(&caller, other, new).await;
     let foreign = foreign.unwrap().0.site.id;
     counted(&pool, foreign.as_uuid(), 2, 4_321, 0).await;
     counted(&pool, other.as_uuid(), 2, 4_321, 0).await;
@@ -178,7 +178,7 @@ async fn the_rules_that_decided_most_lead_to_their_groups(pool: PgPool) {
     let stage = Stage::new(pool.clone()).await;
     let team = stage.team.as_uuid();
     site(&stage, HOSTILE).await;
-    let groups = rule_groups::list(&stage.management, &Caller::command_line(), Page::ONE).await;
+    let groups = rule_groups::list(&Caller::command_line(&stage.management), Page::ONE).await;
     let group = groups.unwrap().remove(0).id;
     counted(&pool, team, 2, 1, 0).await;
     matched(&pool, team, group.as_uuid(), Some(HOSTILE), 300).await;
@@ -210,7 +210,7 @@ async fn a_rule_that_decided_shows_its_kind_while_the_live_version_has_it(pool: 
         rules: serde_json::from_str(rules).unwrap(),
         note: None,
     };
-    let created = rule_groups::create(&stage.management, &Caller::command_line(), new).await;
+    let created = rule_groups::create(&Caller::command_line(&stage.management), new).await;
     let group = created.unwrap().group.id;
     let rule: Uuid = sqlx::query_scalar(
         "select (v.rules -> 0 ->> 'id')::uuid from rule_group_versions v join rule_groups g on g.live_version_id = v.id

@@ -29,7 +29,7 @@ pub(crate) async fn operator(stage: &Stage) -> Browser {
             sites: None,
         },
     };
-    let issued = invitations::create(&stage.management, &Caller::command_line(), &wanted).await;
+    let issued = invitations::create(&Caller::command_line(&stage.management), &wanted).await;
     let link = format!("/links/{}", issued.unwrap().secret.expose());
     let mut browser = stage.browser();
     let answer = browser

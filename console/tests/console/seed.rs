@@ -68,8 +68,8 @@ impl Stage {
             group: name.parse().unwrap(),
             rules: domain::rules::InputRules::default(),
         };
-        let caller = Caller::command_line();
-        let created = provisioning::site(&self.management, &caller, self.team, new).await;
+        let caller = Caller::command_line(&self.management);
+        let created = provisioning::site(&caller, self.team, new).await;
         created.unwrap().0.site.id
     }
 

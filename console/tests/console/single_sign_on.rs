@@ -58,8 +58,8 @@ impl Scene {
     async fn person(&self, subject: &str) -> Option<Person> {
         let page = Page::ONE;
         let page = Page { limit: 100, ..page };
-        let caller = Caller::command_line();
-        let people = people::list(&self.stage.management, &caller, page);
+        let caller = Caller::command_line(&self.stage.management);
+        let people = people::list(&caller, page);
         let email = format!("{subject}@example.com");
         let is = |person: &Person| person.email == email && person.team == Some(self.stage.team);
         people.await.unwrap().into_iter().find(is)

@@ -29,8 +29,8 @@ pub(crate) async fn site(stage: &Stage, name: &str) -> SiteId {
         group: name.parse().unwrap(),
         rules: InputRules::default(),
     };
-    let caller = Caller::command_line();
-    let made = provisioning::site(&stage.management, &caller, stage.team, new).await;
+    let caller = Caller::command_line(&stage.management);
+    let made = provisioning::site(&caller, stage.team, new).await;
     made.unwrap().0.site.id
 }
 
@@ -61,15 +61,15 @@ pub(crate) async fn audited(pool: &PgPool, action: &str) -> Vec<String> {
 /// Asserts that a site's pages are answered alike whether the site is another team's or nobody's.
 async fn assert_unknown(stage: &Stage, browser: &mut Browser, places: &[&str]) {
     let name = "Other".parse().unwrap();
-    let caller = Caller::command_line();
-    let other = management::teams::create(&stage.management, &caller, &name, None);
+    let caller = Caller::command_line(&stage.management);
+    let other = management::teams::create(&caller, &name, None);
     let new = NewSite {
         name: "Foreign".parse().unwrap(),
         group: "Foreign".parse().unwrap(),
         rules: InputRules::default(),
     };
     let other = other.await.unwrap().id;
-    let made = provisioning::site(&stage.management, &caller, other, new).await;
+    let made = provisioning::site(&caller, other, new).await;
     let foreign = made.unwrap().0.site.id;
     let nobody = SiteId::from(uuid::Uuid::now_v7());
     for place in places {
@@ -147,7 +147,7 @@ async fn a_taken_name_is_told_at_its_field(pool: PgPool) {
 async fn a_card_tells_what_a_site_has(pool: PgPool) {
     let stage = Stage::new(pool).await;
     let forum = site(&stage, HOSTILE).await;
-    let caller = Caller::command_line();
+    let caller = Caller::command_line(&stage.management);
     let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;
     let path = format!("/t/{}/sites", stage.team);
     let listed = viewer.get(&path).await.text;
@@ -155,9 +155,7 @@ async fn a_card_tells_what_a_site_has(pool: PgPool) {
     assert_eq!(listed.matches(ESCAPED).count(), 2, "the site and its group");
     assert!(!listed.contains("<script>alert"), "{listed}");
     for _ in 0..2 {
-        management::site_keys::create(&stage.management, &caller, forum)
-            .await
-            .unwrap();
+        management::site_keys::create(&caller, forum).await.unwrap();
     }
     let listed = viewer.get(&path).await.text;
     assert!(listed.contains("<dt>Keys</dt><dd>2</dd>"), "{listed}");

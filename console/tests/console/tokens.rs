@@ -66,6 +66,7 @@ async fn an_owner_creates_a_token_that_is_shown_once(pool: PgPool) {
     assert!(secret.starts_with("mgmt_"), "{secret}");
     assert_eq!(stage.last("token.create").await.0, "owner@market.example");
     let token = Caller::token(
+        &stage.management,
         secret
             .parse::<domain::key::ManagementToken>()
             .unwrap()
@@ -76,9 +77,7 @@ async fn an_owner_creates_a_token_that_is_shown_once(pool: PgPool) {
         after: None,
         limit: 9,
     };
-    management::sites::list(&stage.management, &token, page)
-        .await
-        .unwrap();
+    management::sites::list(&token, page).await.unwrap();
 
     let listed = owner.get(&path).await.text;
     assert!(!listed.contains(&secret) && !listed.contains("<script>alert"));
@@ -113,7 +112,7 @@ async fn a_token_is_disabled_with_those_below_it_if_its_name_is_typed(pool: PgPo
             .parse::<domain::key::ManagementToken>()
             .unwrap()
             .hash();
-        Caller::token(hash, "r".to_owned())
+        Caller::token(&stage.management, hash, "r".to_owned())
     };
     let below = tokens::NewToken {
         name: "Below".parse().unwrap(),
@@ -121,9 +120,7 @@ async fn a_token_is_disabled_with_those_below_it_if_its_name_is_typed(pool: PgPo
         scopes: vec![Scope::SitesRead],
         expires_at: None,
     };
-    tokens::create(&stage.management, &caller(), &below)
-        .await
-        .unwrap();
+    tokens::create(&caller(), &below).await.unwrap();
 
     let page = format!("{path}/{id}");
     let shown = owner.get(&page).await.text;
@@ -150,11 +147,7 @@ async fn a_token_is_disabled_with_those_below_it_if_its_name_is_typed(pool: PgPo
         after: None,
         limit: 9,
     };
-    assert!(
-        management::sites::list(&stage.management, &caller(), page)
-            .await
-            .is_err()
-    );
+    assert!(management::sites::list(&caller(), page).await.is_err());
 }
 
 #[sqlx::test(migrations = false)]
@@ -169,7 +162,7 @@ async fn a_token_of_another_team_or_with_more_scopes_is_not_disabled(pool: PgPoo
             scopes: vec![scope],
             expires_at: None,
         };
-        let issued = tokens::create(&stage.management, &Caller::command_line(), &new).await;
+        let issued = tokens::create(&Caller::command_line(&stage.management), &new).await;
         issued.unwrap().token.id.to_string()
     };
     let foreign = issue(other.team, Scope::SitesRead).await;

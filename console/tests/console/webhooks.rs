@@ -75,8 +75,8 @@ impl Stage {
             }],
             ..NewEndpoint::at(url.parse().unwrap())
         };
-        let caller = Caller::command_line();
-        let created = endpoints::create(&self.management, &caller, site, new).await;
+        let caller = Caller::command_line(&self.management);
+        let created = endpoints::create(&caller, site, new).await;
         created.unwrap().id
     }
 
@@ -143,8 +143,8 @@ impl Stage {
 
     /// Sends a delivery again, which then waits for its next attempt.
     async fn waits(&self, delivery: DeliveryId) {
-        let caller = Caller::command_line();
-        let resent = management::deliveries::resend(&self.management, &caller, delivery);
+        let caller = Caller::command_line(&self.management);
+        let resent = management::deliveries::resend(&caller, delivery);
         resent.await.unwrap();
         sqlx::query(
             "with scheduled as (update queue.jobs set state = 2, run_at = now() + interval '1 hour' where state = 0)

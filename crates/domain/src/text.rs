@@ -17,6 +17,7 @@ mod loose;
 mod matcher;
 mod mixed_scripts;
 mod text_direction;
+mod upside_down_letters;
 mod word_boundary;
 
 use std::ops::Range;

@@ -101,7 +101,7 @@ impl AuditLog {
             target: target_id.0,
             actor: None,
         };
-        let entries = audit_log::list(&caller.management, &caller, filter, part.page()).await?;
+        let entries = audit_log::list(&caller, filter, part.page()).await?;
         Ok(Json(part.list(entries, |entry| entry.id.as_uuid())))
     }
 }

@@ -16,17 +16,13 @@ use poem_openapi::{
 };
 
 /// The caller that a request names. The token is well-formed, but may not exist.
-pub(super) struct Caller {
-    /// What the use cases work with.
-    pub(super) management: Arc<Management>,
-    caller: management::Caller,
-}
+pub(super) struct Caller(management::Caller);
 
 impl Deref for Caller {
     type Target = management::Caller;
 
     fn deref(&self) -> &management::Caller {
-        &self.caller
+        &self.0
     }
 }
 
@@ -69,8 +65,7 @@ impl<'a> ApiExtractor<'a> for Caller {
         let token = bearer(request.headers()).map(|token| token.hash());
         let management = request
             .data::<Arc<Management>>()
-            .expect("the listener gives every request its state")
-            .clone();
+            .expect("the listener gives every request its state");
         let arrived = management.rate_limit.arrive(sender(request), token).await;
         arrived.map_err(Refusal::from)?;
         let token = token.ok_or_else(Refusal::invalid_token)?;
@@ -78,12 +73,11 @@ impl<'a> ApiExtractor<'a> for Caller {
         let request = request
             .data::<RequestId>()
             .expect("the front gives every request its id");
-        let caller = management::Caller::token(token, request.as_str().to_owned());
-        let caller = match parameters {
+        let caller = management::Caller::token(management, token, request.as_str().to_owned());
+        Ok(Self(match parameters {
             Some(parameters) => caller.checked(move || unknown(&parameters)),
             None => caller,
-        };
-        Ok(Self { management, caller })
+        }))
     }
 }
 

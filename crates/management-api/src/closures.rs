@@ -35,7 +35,7 @@ impl Closures {
         cursor: After,
     ) -> Result<Json<List<Closure>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = closures::list(&caller.management, &caller, part.page()).await?;
+        let found = closures::list(&caller, part.page()).await?;
         Ok(Json(part.list(found, |closure| closure.id.as_uuid())))
     }
 
@@ -57,7 +57,7 @@ impl Closures {
         request: JsonBody<NewClosure>,
     ) -> Result<Accepted<Closure>, Refusal> {
         let wanted = request.value.read()?;
-        let closure = closures::create(&caller.management, &caller, &wanted).await?;
+        let closure = closures::create(&caller, &wanted).await?;
         Ok(Accepted::at(
             format!("{PREFIX}/closures/{}", closure.id),
             closure,
@@ -78,7 +78,7 @@ impl Closures {
         /// The closure.
         closure_id: Path<ClosureId>,
     ) -> Result<Json<Closure>, Refusal> {
-        let closure = closures::get(&caller.management, &caller, closure_id.0).await?;
+        let closure = closures::get(&caller, closure_id.0).await?;
         Ok(Json(closure.into()))
     }
 
@@ -97,7 +97,7 @@ impl Closures {
         /// The closure.
         closure_id: Path<ClosureId>,
     ) -> Result<Json<Closure>, Refusal> {
-        let closure = closures::cancel(&caller.management, &caller, closure_id.0).await?;
+        let closure = closures::cancel(&caller, closure_id.0).await?;
         Ok(Json(closure.into()))
     }
 
@@ -115,7 +115,7 @@ impl Closures {
         /// The closure.
         closure_id: Path<ClosureId>,
     ) -> Result<Json<Closure>, Refusal> {
-        let closure = closures::resume(&caller.management, &caller, closure_id.0).await?;
+        let closure = closures::resume(&caller, closure_id.0).await?;
         Ok(Json(closure.into()))
     }
 }

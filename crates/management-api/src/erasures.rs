@@ -39,7 +39,7 @@ impl Erasures {
         cursor: After,
     ) -> Result<Json<List<Erasure>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = erasures::list(&caller.management, &caller, part.page()).await?;
+        let found = erasures::list(&caller, part.page()).await?;
         Ok(Json(part.list(found, |erasure| erasure.id.as_uuid())))
     }
 
@@ -60,7 +60,7 @@ impl Erasures {
         request: JsonBody<NewErasure>,
     ) -> Result<Accepted<Erasure>, Refusal> {
         let wanted = request.value.read()?;
-        let erasure = erasures::create(&caller.management, &caller, &wanted).await?;
+        let erasure = erasures::create(&caller, &wanted).await?;
         Ok(Accepted::at(
             format!("{PREFIX}/erasures/{}", erasure.id),
             erasure,
@@ -76,7 +76,7 @@ impl Erasures {
         operation_id = "getErasureSigningKey"
     )]
     async fn get_erasure_signing_key(&self, caller: Caller) -> Result<Json<SigningKey>, Refusal> {
-        let key = erasures::public_key(&caller.management, &caller).await?;
+        let key = erasures::public_key(&caller).await?;
         Ok(Json(key.into()))
     }
 
@@ -94,7 +94,7 @@ impl Erasures {
         /// The erasure.
         erasure_id: Path<ErasureId>,
     ) -> Result<Json<Erasure>, Refusal> {
-        let erasure = erasures::get(&caller.management, &caller, erasure_id.0).await?;
+        let erasure = erasures::get(&caller, erasure_id.0).await?;
         Ok(Json(erasure.into()))
     }
 
@@ -112,7 +112,7 @@ impl Erasures {
         /// The erasure.
         erasure_id: Path<ErasureId>,
     ) -> Result<Json<Erasure>, Refusal> {
-        let erasure = erasures::resume(&caller.management, &caller, erasure_id.0).await?;
+        let erasure = erasures::resume(&caller, erasure_id.0).await?;
         Ok(Json(erasure.into()))
     }
 }

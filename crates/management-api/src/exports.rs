@@ -49,7 +49,7 @@ impl Exports {
         cursor: After,
     ) -> Result<Json<List<Export>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = exports::list(&caller.management, &caller, part.page()).await?;
+        let found = exports::list(&caller, part.page()).await?;
         Ok(Json(part.list(found, |export| export.id.as_uuid())))
     }
 
@@ -63,7 +63,7 @@ impl Exports {
         caller: Caller,
         request: JsonBody<NewExport>,
     ) -> Result<Created<Export>, Refusal> {
-        let export = exports::create(&caller.management, &caller, request.value.site_id.0).await?;
+        let export = exports::create(&caller, request.value.site_id.0).await?;
         Ok(Created::at(
             format!("{PREFIX}/exports/{}", export.id),
             export,
@@ -82,7 +82,7 @@ impl Exports {
         /// The export.
         export_id: Path<ExportId>,
     ) -> Result<Json<Export>, Refusal> {
-        let export = exports::get(&caller.management, &caller, export_id.0).await?;
+        let export = exports::get(&caller, export_id.0).await?;
         Ok(Json(export.into()))
     }
 
@@ -107,7 +107,7 @@ impl Exports {
         after: Query<AfterMember>,
     ) -> Result<Archive, Refusal> {
         let after = after.0.map(|after| after.0);
-        let reading = exports::open(&caller.management, &caller, export_id.0, after).await?;
+        let reading = exports::open(&caller, export_id.0, after).await?;
         Archive::begin(caller, reading).await
     }
 }
@@ -225,8 +225,7 @@ impl Archive {
 
 impl Source {
     async fn next(&mut self) -> Result<Option<Bytes>, Refused> {
-        let management = &self.caller.management;
-        let next = self.reading.next(management, &self.caller).await?;
+        let next = self.reading.next(&self.caller).await?;
         Ok(next.map(Bytes::from))
     }
 }

@@ -50,7 +50,7 @@ impl HashLists {
         cursor: After,
     ) -> Result<Json<List<HashList>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let lists = hash_lists::list(&caller.management, &caller, part.page()).await?;
+        let lists = hash_lists::list(&caller, part.page()).await?;
         Ok(Json(part.list(lists, |list| list.id.as_uuid())))
     }
 
@@ -64,7 +64,7 @@ impl HashLists {
         caller: Caller,
         request: JsonBody<NewHashList>,
     ) -> Result<Created<HashList>, Refusal> {
-        let list = hash_lists::create(&caller.management, &caller, request.value.into()).await?;
+        let list = hash_lists::create(&caller, request.value.into()).await?;
         Ok(Created::at(
             format!("{PREFIX}/hash-lists/{}", list.id),
             list,
@@ -83,7 +83,7 @@ impl HashLists {
         /// The hash list.
         hash_list_id: Path<HashListId>,
     ) -> Result<Json<HashList>, Refusal> {
-        let list = hash_lists::get(&caller.management, &caller, hash_list_id.0).await?;
+        let list = hash_lists::get(&caller, hash_list_id.0).await?;
         Ok(Json(list.into()))
     }
 
@@ -103,7 +103,7 @@ impl HashLists {
         request: JsonBody<HashListChange>,
     ) -> Result<Json<HashList>, Refusal> {
         let (list, change) = (hash_list_id.0, request.value.into());
-        let list = hash_lists::update(&caller.management, &caller, list, change).await?;
+        let list = hash_lists::update(&caller, list, change).await?;
         Ok(Json(list.into()))
     }
 
@@ -123,7 +123,7 @@ impl HashLists {
         /// The hash list.
         hash_list_id: Path<HashListId>,
     ) -> Result<NoContent, Refusal> {
-        hash_lists::delete(&caller.management, &caller, hash_list_id.0).await?;
+        hash_lists::delete(&caller, hash_list_id.0).await?;
         Ok(NoContent)
     }
 }

@@ -38,7 +38,7 @@ impl SiteKeys {
         cursor: After,
     ) -> Result<Json<List<SiteKey>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let keys = site_keys::list(&caller.management, &caller, site_id.0, part.page()).await?;
+        let keys = site_keys::list(&caller, site_id.0, part.page()).await?;
         Ok(Json(part.list(keys, |key| key.id.as_uuid())))
     }
 
@@ -57,7 +57,7 @@ impl SiteKeys {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let issued = site_keys::create(&caller.management, &caller, site_id.0).await?;
+        let issued = site_keys::create(&caller, site_id.0).await?;
         Ok(created(issued))
     }
 
@@ -76,7 +76,7 @@ impl SiteKeys {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let issued = site_keys::rotate(&caller.management, &caller, site_id.0).await?;
+        let issued = site_keys::rotate(&caller, site_id.0).await?;
         Ok(created(issued))
     }
 
@@ -94,7 +94,7 @@ impl SiteKeys {
         /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<Json<SiteKey>, Refusal> {
-        let key = site_keys::get(&caller.management, &caller, site_id.0, key_id.0).await?;
+        let key = site_keys::get(&caller, site_id.0, key_id.0).await?;
         Ok(Json(key.into()))
     }
 
@@ -114,7 +114,7 @@ impl SiteKeys {
         /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<NoContent, Refusal> {
-        site_keys::disable(&caller.management, &caller, site_id.0, key_id.0).await?;
+        site_keys::disable(&caller, site_id.0, key_id.0).await?;
         Ok(NoContent)
     }
 }

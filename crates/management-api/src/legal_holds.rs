@@ -36,7 +36,7 @@ impl LegalHolds {
     ) -> Result<Json<List<LegalHold>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let site = site_id.0.map(Into::into);
-        let holds = legal_holds::list(&caller.management, &caller, site, part.page()).await?;
+        let holds = legal_holds::list(&caller, site, part.page()).await?;
         Ok(Json(part.list(holds, |hold| hold.id.as_uuid())))
     }
 
@@ -55,7 +55,7 @@ impl LegalHolds {
         caller: Caller,
         request: JsonBody<NewLegalHold>,
     ) -> Result<Created<LegalHold>, Refusal> {
-        let hold = legal_holds::create(&caller.management, &caller, request.value.into()).await?;
+        let hold = legal_holds::create(&caller, request.value.into()).await?;
         Ok(Created::at(
             format!("{PREFIX}/legal-holds/{}", hold.id),
             hold,
@@ -74,7 +74,7 @@ impl LegalHolds {
         /// The hold.
         hold_id: Path<HoldId>,
     ) -> Result<Json<LegalHold>, Refusal> {
-        let hold = legal_holds::get(&caller.management, &caller, hold_id.0).await?;
+        let hold = legal_holds::get(&caller, hold_id.0).await?;
         Ok(Json(hold.into()))
     }
 
@@ -93,7 +93,7 @@ impl LegalHolds {
         /// The hold.
         hold_id: Path<HoldId>,
     ) -> Result<Json<LegalHold>, Refusal> {
-        let hold = legal_holds::lift(&caller.management, &caller, hold_id.0).await?;
+        let hold = legal_holds::lift(&caller, hold_id.0).await?;
         Ok(Json(hold.into()))
     }
 }

@@ -79,7 +79,7 @@ impl Media {
         };
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(MediaId::from);
-        let page = media::list(&caller.management, &caller, &filter, after, part.limit()).await?;
+        let page = media::list(&caller, &filter, after, part.limit()).await?;
         Ok(Json(
             part.list_to(page.media, page.next.map(MediaId::as_uuid)),
         ))
@@ -96,7 +96,7 @@ impl Media {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<Json<MediaItem>, Refusal> {
-        let item = media::get(&caller.management, &caller, media_id.0).await?;
+        let item = media::get(&caller, media_id.0).await?;
         Ok(Json(item.try_into()?))
     }
 
@@ -115,7 +115,7 @@ impl Media {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<ImageFile, Refusal> {
-        let image = media::image(&caller.management, &caller, media_id.0).await?;
+        let image = media::image(&caller, media_id.0).await?;
         Ok(ImageFile::new(image))
     }
 
@@ -137,7 +137,7 @@ impl Media {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<PreviewFile, Refusal> {
-        let preview = media::preview(&caller.management, &caller, media_id.0).await?;
+        let preview = media::preview(&caller, media_id.0).await?;
         Ok(PreviewFile::new(media_id.0.as_uuid(), preview))
     }
 
@@ -161,7 +161,7 @@ impl Media {
         request: JsonBody<NewDecision>,
     ) -> Result<Json<Decided>, Refusal> {
         let decision = request.value.into();
-        let decided = media::decide(&caller.management, &caller, media_id.0, decision).await?;
+        let decided = media::decide(&caller, media_id.0, decision).await?;
         Ok(Json(decided.into()))
     }
 }

@@ -143,7 +143,7 @@ impl People {
         cursor: After,
     ) -> Result<Json<List<Person>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let people = people::list(&caller.management, &caller, part.page()).await?;
+        let people = people::list(&caller, part.page()).await?;
         Ok(Json(part.list(people, |person| person.id.as_uuid())))
     }
 
@@ -159,7 +159,7 @@ impl People {
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<Json<Person>, Refusal> {
-        let person = people::get(&caller.management, &caller, person_id.0).await?;
+        let person = people::get(&caller, person_id.0).await?;
         Ok(Json(person.into()))
     }
 
@@ -180,7 +180,7 @@ impl People {
         request: JsonBody<PersonChange>,
     ) -> Result<Json<Person>, Refusal> {
         let edit = |standing| request.value.applied_to(standing);
-        let person = people::update(&caller.management, &caller, person_id.0, edit).await?;
+        let person = people::update(&caller, person_id.0, edit).await?;
         Ok(Json(person.into()))
     }
 
@@ -200,7 +200,7 @@ impl People {
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<NoContent, Refusal> {
-        people::disable(&caller.management, &caller, person_id.0).await?;
+        people::disable(&caller, person_id.0).await?;
         Ok(NoContent)
     }
 
@@ -220,7 +220,7 @@ impl People {
         /// The person.
         person_id: Path<MemberId>,
     ) -> Result<Json<PasswordReset>, Refusal> {
-        let issued = password_resets::create(&caller.management, &caller, person_id.0).await?;
+        let issued = password_resets::create(&caller, person_id.0).await?;
         Ok(Json(issued.into()))
     }
 }

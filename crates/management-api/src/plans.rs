@@ -36,7 +36,7 @@ impl Plans {
         cursor: After,
     ) -> Result<Json<List<Plan>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let plans = plans::list(&caller.management, &caller, part.page()).await?;
+        let plans = plans::list(&caller, part.page()).await?;
         Ok(Json(part.list(plans, |plan| plan.id.as_uuid())))
     }
 
@@ -50,7 +50,7 @@ impl Plans {
         request: JsonBody<NewPlan>,
     ) -> Result<Created<Plan>, Refusal> {
         let terms = request.value.terms();
-        let plan = plans::create(&caller.management, &caller, terms).await?;
+        let plan = plans::create(&caller, terms).await?;
         Ok(Created::at(format!("{PREFIX}/plans/{}", plan.id), plan))
     }
 
@@ -64,7 +64,7 @@ impl Plans {
         /// The ID of the plan.
         plan_id: Path<PlanId>,
     ) -> Result<Json<Plan>, Refusal> {
-        let plan = plans::get(&caller.management, &caller, plan_id.0).await?;
+        let plan = plans::get(&caller, plan_id.0).await?;
         Ok(Json(plan.into()))
     }
 
@@ -86,7 +86,7 @@ impl Plans {
         request: JsonBody<PlanChange>,
     ) -> Result<Json<Plan>, Refusal> {
         let edit = |terms| request.value.applied_to(terms);
-        let plan = plans::update(&caller.management, &caller, plan_id.0, edit).await?;
+        let plan = plans::update(&caller, plan_id.0, edit).await?;
         Ok(Json(plan.into()))
     }
 }

@@ -67,7 +67,7 @@ impl Providers {
     /// shown. Operators also see the state of each provider.
     #[oai(path = "/providers", method = "get", operation_id = "listProviders")]
     async fn list_providers(&self, caller: Caller) -> Result<Json<KnownProviders>, Refusal> {
-        let survey = providers::list(&caller.management, &caller).await?;
+        let survey = providers::list(&caller).await?;
         let health = survey.health.as_ref();
         let providers = survey.providers.into_iter();
         Ok(Json(KnownProviders {

@@ -38,7 +38,7 @@ impl Queues {
     /// seconds at most. Only operators can read queues.
     #[oai(path = "/queues", method = "get", operation_id = "listQueues")]
     async fn list_queues(&self, caller: Caller) -> Result<Json<schemas::Queues>, Refusal> {
-        let overview = queues::list(&caller.management, &caller).await?;
+        let overview = queues::list(&caller).await?;
         Ok(Json(overview.into()))
     }
 
@@ -56,7 +56,7 @@ impl Queues {
     ) -> Result<Json<QueueDetails>, Refusal> {
         let limit = limit.0.map_or(DEFAULT_LIMIT, Limit::get);
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let details = queues::get(&caller.management, &caller, queue.0.as_str(), limit).await?;
+        let details = queues::get(&caller, queue.0.as_str(), limit).await?;
         Ok(Json(details.into()))
     }
 
@@ -79,8 +79,7 @@ impl Queues {
         request: JsonBody<QueueChange>,
     ) -> Result<Json<Queue>, Refusal> {
         let pause = || request.value.pause();
-        let updated =
-            queues::update_queue(&caller.management, &caller, queue.0.as_str(), pause).await?;
+        let updated = queues::update_queue(&caller, queue.0.as_str(), pause).await?;
         Ok(Json(updated.now.into()))
     }
 
@@ -102,7 +101,7 @@ impl Queues {
         group_id: Path<Uuid>,
     ) -> Result<Json<QueueGroup>, Refusal> {
         let group = Group(group_id.0);
-        let found = queues::get_group(&caller.management, &caller, queue.0.as_str(), group).await?;
+        let found = queues::get_group(&caller, queue.0.as_str(), group).await?;
         Ok(Json(found.into()))
     }
 
@@ -128,8 +127,7 @@ impl Queues {
         let (group, cap) = (Group(group_id.0), request.value.cap());
         let pause = || request.value.pause();
         let name = queue.0.as_str();
-        let updated =
-            queues::update_group(&caller.management, &caller, name, group, pause, cap).await?;
+        let updated = queues::update_group(&caller, name, group, pause, cap).await?;
         Ok(Json(updated.now.into()))
     }
 
@@ -151,7 +149,7 @@ impl Queues {
         lane_id: Path<Uuid>,
     ) -> Result<Json<QueueLane>, Refusal> {
         let lane = Lane(lane_id.0);
-        let found = queues::get_lane(&caller.management, &caller, queue.0.as_str(), lane).await?;
+        let found = queues::get_lane(&caller, queue.0.as_str(), lane).await?;
         Ok(Json(found.into()))
     }
 
@@ -176,8 +174,7 @@ impl Queues {
         let (lane, cap) = (Lane(lane_id.0), request.value.cap());
         let pause = || request.value.pause();
         let name = queue.0.as_str();
-        let updated =
-            queues::update_lane(&caller.management, &caller, name, lane, pause, cap).await?;
+        let updated = queues::update_lane(&caller, name, lane, pause, cap).await?;
         Ok(Json(updated.now.into()))
     }
 }

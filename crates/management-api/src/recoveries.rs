@@ -41,8 +41,7 @@ impl Recoveries {
         cursor: After,
     ) -> Result<Json<List<Recovery>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found =
-            recoveries::list(&caller.management, &caller, endpoint_id.0, part.page()).await?;
+        let found = recoveries::list(&caller, endpoint_id.0, part.page()).await?;
         Ok(Json(part.list(found, |recovery| recovery.id.as_uuid())))
     }
 
@@ -64,7 +63,7 @@ impl Recoveries {
         request: JsonBody<NewRecovery>,
     ) -> Result<Accepted<Recovery>, Refusal> {
         let new = request.value.into();
-        let recovery = recoveries::create(&caller.management, &caller, endpoint_id.0, new).await?;
+        let recovery = recoveries::create(&caller, endpoint_id.0, new).await?;
         let location = format!("{PREFIX}/webhook-recoveries/{}", recovery.id);
         Ok(Accepted::at(location, recovery))
     }
@@ -83,7 +82,7 @@ impl Recoveries {
         /// The recovery.
         recovery_id: Path<RecoveryId>,
     ) -> Result<Json<Recovery>, Refusal> {
-        let recovery = recoveries::get(&caller.management, &caller, recovery_id.0).await?;
+        let recovery = recoveries::get(&caller, recovery_id.0).await?;
         Ok(Json(recovery.into()))
     }
 
@@ -101,7 +100,7 @@ impl Recoveries {
         /// The recovery.
         recovery_id: Path<RecoveryId>,
     ) -> Result<Json<Recovery>, Refusal> {
-        let recovery = recoveries::cancel(&caller.management, &caller, recovery_id.0).await?;
+        let recovery = recoveries::cancel(&caller, recovery_id.0).await?;
         Ok(Json(recovery.into()))
     }
 }

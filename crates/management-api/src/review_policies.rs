@@ -43,7 +43,7 @@ impl ReviewPolicies {
         cursor: After,
     ) -> Result<Json<List<ReviewPolicy>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let policies = review_policies::list(&caller.management, &caller, part.page()).await?;
+        let policies = review_policies::list(&caller, part.page()).await?;
         Ok(Json(part.list(policies, |policy| policy.id.as_uuid())))
     }
 
@@ -57,7 +57,7 @@ impl ReviewPolicies {
         request: JsonBody<NewReviewPolicy>,
     ) -> Result<Created<ReviewPolicy>, Refusal> {
         let (team, settings) = request.value.into_parts();
-        let policy = review_policies::create(&caller.management, &caller, team, &settings).await?;
+        let policy = review_policies::create(&caller, team, &settings).await?;
         Ok(Created::at(
             format!("{PREFIX}/policies/{}", policy.id),
             policy,
@@ -76,7 +76,7 @@ impl ReviewPolicies {
         /// The policy.
         policy_id: Path<ReviewPolicyId>,
     ) -> Result<Json<ReviewPolicy>, Refusal> {
-        let policy = review_policies::get(&caller.management, &caller, policy_id.0).await?;
+        let policy = review_policies::get(&caller, policy_id.0).await?;
         Ok(Json(policy.into()))
     }
 
@@ -97,8 +97,7 @@ impl ReviewPolicies {
     ) -> Result<Json<ReviewPolicy>, Refusal> {
         let change = request.value;
         let edit = |settings| change.apply(settings);
-        let policy =
-            review_policies::update(&caller.management, &caller, policy_id.0, edit).await?;
+        let policy = review_policies::update(&caller, policy_id.0, edit).await?;
         Ok(Json(policy.into()))
     }
 
@@ -116,7 +115,7 @@ impl ReviewPolicies {
         /// The policy.
         policy_id: Path<ReviewPolicyId>,
     ) -> Result<NoContent, Refusal> {
-        review_policies::delete(&caller.management, &caller, policy_id.0).await?;
+        review_policies::delete(&caller, policy_id.0).await?;
         Ok(NoContent)
     }
 }

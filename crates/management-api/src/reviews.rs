@@ -53,7 +53,7 @@ impl Reviews {
         request: JsonBody<NewClaim>,
     ) -> Result<Json<ClaimedReviews>, Refusal> {
         let most = request.value.most();
-        let shown = reviews::claim(&caller.management, &caller, most).await?;
+        let shown = reviews::claim(&caller, most).await?;
         Ok(Json(ClaimedReviews::try_from(shown)?))
     }
 
@@ -66,7 +66,7 @@ impl Reviews {
         operation_id = "countWaitingReviews"
     )]
     async fn count_waiting_reviews(&self, caller: Caller) -> Result<Json<WaitingReviews>, Refusal> {
-        let waiting = reviews::waiting(&caller.management, &caller).await?;
+        let waiting = reviews::waiting(&caller).await?;
         Ok(Json(waiting.into()))
     }
 
@@ -84,7 +84,7 @@ impl Reviews {
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<Json<Review>, Refusal> {
-        let shown = reviews::get(&caller.management, &caller, review_id.0).await?;
+        let shown = reviews::get(&caller, review_id.0).await?;
         Ok(Json(Review::try_from(shown)?))
     }
 
@@ -102,7 +102,7 @@ impl Reviews {
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<PreviewFile, Refusal> {
-        let preview = reviews::preview(&caller.management, &caller, review_id.0).await?;
+        let preview = reviews::preview(&caller, review_id.0).await?;
         Ok(PreviewFile::new(review_id.0.as_uuid(), preview))
     }
 
@@ -120,7 +120,7 @@ impl Reviews {
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<Json<Lease>, Refusal> {
-        let until = reviews::renew(&caller.management, &caller, review_id.0).await?;
+        let until = reviews::renew(&caller, review_id.0).await?;
         Ok(Json(Lease::new(review_id.0, until)))
     }
 
@@ -139,7 +139,7 @@ impl Reviews {
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<NoContent, Refusal> {
-        reviews::skip(&caller.management, &caller, review_id.0).await?;
+        reviews::skip(&caller, review_id.0).await?;
         Ok(NoContent)
     }
 
@@ -159,7 +159,7 @@ impl Reviews {
         request: JsonBody<NewEscalation>,
     ) -> Result<NoContent, Refusal> {
         let note: Option<NoteText> = request.value.into();
-        reviews::escalate(&caller.management, &caller, review_id.0, note.as_ref()).await?;
+        reviews::escalate(&caller, review_id.0, note.as_ref()).await?;
         Ok(NoContent)
     }
 
@@ -179,7 +179,7 @@ impl Reviews {
         request: JsonBody<NewNote>,
     ) -> Result<Json<WrittenNote>, Refusal> {
         let text = request.value.into_text();
-        let id = reviews::add_note(&caller.management, &caller, review_id.0, &text).await?;
+        let id = reviews::add_note(&caller, review_id.0, &text).await?;
         Ok(Json(WrittenNote::new(id.as_uuid())))
     }
 
@@ -197,7 +197,7 @@ impl Reviews {
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<NoContent, Refusal> {
-        reviews::unveil(&caller.management, &caller, review_id.0).await?;
+        reviews::unveil(&caller, review_id.0).await?;
         Ok(NoContent)
     }
 
@@ -220,7 +220,7 @@ impl Reviews {
         request: JsonBody<NewReviewDecision>,
     ) -> Result<Json<HeldDecision>, Refusal> {
         let new = request.value.into();
-        let held = reviews::decide(&caller.management, &caller, review_id.0, new).await?;
+        let held = reviews::decide(&caller, review_id.0, new).await?;
         Ok(Json(held.into()))
     }
 
@@ -238,7 +238,7 @@ impl Reviews {
         /// The review.
         review_id: Path<ReviewId>,
     ) -> Result<Json<Review>, Refusal> {
-        let shown = reviews::undo(&caller.management, &caller, review_id.0).await?;
+        let shown = reviews::undo(&caller, review_id.0).await?;
         Ok(Json(Review::try_from(shown)?))
     }
 }

@@ -67,7 +67,7 @@ impl RuleGroups {
         cursor: After,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let groups = rule_groups::list(&caller.management, &caller, part.page()).await?;
+        let groups = rule_groups::list(&caller, part.page()).await?;
         Ok(Json(part.list(groups, |group| group.id.as_uuid())))
     }
 
@@ -86,7 +86,7 @@ impl RuleGroups {
         request: JsonBody<NewRuleGroup>,
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
         let new = request.value.into();
-        let created = rule_groups::create(&caller.management, &caller, new).await?;
+        let created = rule_groups::create(&caller, new).await?;
         Ok(CreatedRuleGroup::answer(created))
     }
 
@@ -102,7 +102,7 @@ impl RuleGroups {
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let group = rule_groups::get(&caller.management, &caller, rule_group_id.0).await?;
+        let group = rule_groups::get(&caller, rule_group_id.0).await?;
         Ok(Json(group.into()))
     }
 
@@ -120,7 +120,7 @@ impl RuleGroups {
         request: JsonBody<RuleGroupChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
         let name = request.value.name.map(|name| name.0);
-        let group = rule_groups::rename(&caller.management, &caller, rule_group_id.0, name).await?;
+        let group = rule_groups::rename(&caller, rule_group_id.0, name).await?;
         Ok(Json(group.into()))
     }
 
@@ -139,7 +139,7 @@ impl RuleGroups {
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        rule_groups::delete(&caller.management, &caller, rule_group_id.0).await?;
+        rule_groups::delete(&caller, rule_group_id.0).await?;
         Ok(NoContent)
     }
 }

@@ -43,7 +43,7 @@ impl Sites {
         cursor: After,
     ) -> Result<Json<List<Site>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let sites = sites::list(&caller.management, &caller, part.page()).await?;
+        let sites = sites::list(&caller, part.page()).await?;
         Ok(Json(part.list(sites, |site| site.id.as_uuid())))
     }
 
@@ -58,7 +58,7 @@ impl Sites {
         request: JsonBody<NewSite>,
     ) -> Result<Created<IssuedSite>, Refusal> {
         let (team, settings) = request.value.parts();
-        let issued = sites::create(&caller.management, &caller, team, &settings).await?;
+        let issued = sites::create(&caller, team, &settings).await?;
         Ok(Created::at(
             format!("{PREFIX}/sites/{}", issued.site.id),
             issued,
@@ -73,7 +73,7 @@ impl Sites {
         /// The ID of the site.
         site_id: Path<SiteId>,
     ) -> Result<Json<Site>, Refusal> {
-        let site = sites::get(&caller.management, &caller, site_id.0).await?;
+        let site = sites::get(&caller, site_id.0).await?;
         Ok(Json(site.into()))
     }
 
@@ -94,7 +94,7 @@ impl Sites {
         request: JsonBody<SiteChange>,
     ) -> Result<Json<Site>, Refusal> {
         let edit = |settings| request.value.applied_to(settings);
-        let site = sites::update(&caller.management, &caller, site_id.0, edit).await?;
+        let site = sites::update(&caller, site_id.0, edit).await?;
         Ok(Json(site.into()))
     }
 }

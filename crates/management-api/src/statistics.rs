@@ -43,7 +43,7 @@ impl Statistics {
             to: to.0.map(|time| time.0),
             interval: interval.0.unwrap_or(Interval::Day),
         };
-        let answer = statistics::get(&caller.management, &caller, wanted).await?;
+        let answer = statistics::get(&caller, wanted).await?;
         Ok(Json(StatisticsReport::new(wanted, answer)))
     }
 }

@@ -76,7 +76,7 @@ impl Subscriptions {
         /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<Subscription>, Refusal> {
-        let subscription = subscriptions::get(&caller.management, &caller, team_id.0).await?;
+        let subscription = subscriptions::get(&caller, team_id.0).await?;
         Ok(Json(subscription.into()))
     }
 
@@ -100,8 +100,7 @@ impl Subscriptions {
             state: request.value.state.0,
             started_at: request.value.started_at.map(|time| time.0.0),
         };
-        let subscription =
-            subscriptions::replace(&caller.management, &caller, team_id.0, wanted).await?;
+        let subscription = subscriptions::replace(&caller, team_id.0, wanted).await?;
         Ok(Json(subscription.into()))
     }
 }

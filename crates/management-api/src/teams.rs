@@ -33,7 +33,7 @@ impl Teams {
         cursor: After,
     ) -> Result<Json<List<Team>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let teams = teams::list(&caller.management, &caller, part.page()).await?;
+        let teams = teams::list(&caller, part.page()).await?;
         Ok(Json(part.list(teams, |team| team.id.as_uuid())))
     }
 
@@ -48,7 +48,7 @@ impl Teams {
     ) -> Result<Created<Team>, Refusal> {
         let new = request.value;
         let plan = new.plan_id.map(|plan| plan.0);
-        let team = teams::create(&caller.management, &caller, &new.name, plan).await?;
+        let team = teams::create(&caller, &new.name, plan).await?;
         Ok(Created::at(format!("{PREFIX}/teams/{}", team.id), team))
     }
 
@@ -60,7 +60,7 @@ impl Teams {
         /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<Team>, Refusal> {
-        let team = teams::get(&caller.management, &caller, team_id.0).await?;
+        let team = teams::get(&caller, team_id.0).await?;
         Ok(Json(team.into()))
     }
 
@@ -78,7 +78,7 @@ impl Teams {
         request: JsonBody<TeamChange>,
     ) -> Result<Json<Team>, Refusal> {
         let edit = |_: &str| request.value.name.map(|name| name.0);
-        let team = teams::update(&caller.management, &caller, team_id.0, edit).await?;
+        let team = teams::update(&caller, team_id.0, edit).await?;
         Ok(Json(team.into()))
     }
 }

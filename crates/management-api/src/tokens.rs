@@ -36,7 +36,7 @@ impl Tokens {
         created_by: Query<TokenId>,
     ) -> Result<Json<List<Token>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let tokens = tokens::list(&caller.management, &caller, created_by.0, part.page()).await?;
+        let tokens = tokens::list(&caller, created_by.0, part.page()).await?;
         Ok(Json(part.list(tokens, |token| token.id.as_uuid())))
     }
 
@@ -52,7 +52,7 @@ impl Tokens {
         request: JsonBody<NewToken>,
     ) -> Result<Created<IssuedToken>, Refusal> {
         let new = request.value.into();
-        let issued = tokens::create(&caller.management, &caller, &new).await?;
+        let issued = tokens::create(&caller, &new).await?;
         Ok(Created::at(
             format!("{PREFIX}/tokens/{}", issued.token.id),
             issued,
@@ -67,7 +67,7 @@ impl Tokens {
         /// The ID of the token.
         token_id: Path<TokenId>,
     ) -> Result<Json<Token>, Refusal> {
-        let token = tokens::get(&caller.management, &caller, token_id.0).await?;
+        let token = tokens::get(&caller, token_id.0).await?;
         Ok(Json(token.into()))
     }
 
@@ -97,7 +97,7 @@ impl Tokens {
             Some(true) => Extent::Descendants,
             Some(false) | None => Extent::One,
         };
-        tokens::disable(&caller.management, &caller, token_id.0, extent).await?;
+        tokens::disable(&caller, token_id.0, extent).await?;
         Ok(NoContent)
     }
 }

@@ -75,7 +75,7 @@ impl Usage {
         /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<TeamUsage>, Refusal> {
-        let periods = management::usage::periods(&caller.management, &caller, team_id.0).await?;
+        let periods = management::usage::periods(&caller, team_id.0).await?;
         Ok(Json(TeamUsage {
             team_id: team_id.0.as_uuid(),
             periods: periods.into_iter().map(Period::from).collect(),

@@ -14,7 +14,7 @@ use store::{
     team,
 };
 
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record, sites};
+use crate::{Caller, Conflict, Noun, Refused, Session, created, record, sites};
 
 /// What to close.
 #[derive(Debug)]
@@ -40,12 +40,8 @@ pub enum What {
 ///
 /// # Errors
 /// The caller may not see closures.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Closure>, Refused> {
-    let mut session = management.read(caller, Scope::ClosuresRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Closure>, Refused> {
+    let mut session = caller.read(Scope::ClosuresRead).await?;
     let reach = session.reach();
     Ok(closure::list(session.conn(), reach, page).await?)
 }
@@ -54,12 +50,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not see closures; there is no such one within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    closure: ClosureId,
-) -> Result<Closure, Refused> {
-    let mut session = management.read(caller, Scope::ClosuresRead).await?;
+pub async fn get(caller: &Caller, closure: ClosureId) -> Result<Closure, Refused> {
+    let mut session = caller.read(Scope::ClosuresRead).await?;
     find(&mut session, closure).await
 }
 
@@ -69,12 +61,8 @@ pub async fn get(
 /// # Errors
 /// The caller may not do it; there is no such site or team within reach; the name is another one; it is closed or being closed; a
 /// legal hold is in force; the team has [`MOST`] closures.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    wanted: &Wanted,
-) -> Result<Closure, Refused> {
-    let mut session = management.change(caller, Scope::ClosuresWrite).await?;
+pub async fn create(caller: &Caller, wanted: &Wanted) -> Result<Closure, Refused> {
+    let mut session = caller.change(Scope::ClosuresWrite).await?;
     let (team, site) = named(&mut session, wanted).await?;
     let new = NewClosure {
         team,
@@ -88,7 +76,7 @@ pub async fn create(
     let details = created(&closure);
     let action = Action::ClosureCreate;
     record(session, action, closure.team, closure.id, details).await?;
-    management.queue.enqueued(&jobs);
+    caller.management.queue.enqueued(&jobs);
     Ok(closure)
 }
 
@@ -96,12 +84,8 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such closure within reach; its grace is over.
-pub async fn cancel(
-    management: &Management,
-    caller: &Caller,
-    closure: ClosureId,
-) -> Result<Closure, Refused> {
-    let mut session = management.change(caller, Scope::ClosuresWrite).await?;
+pub async fn cancel(caller: &Caller, closure: ClosureId) -> Result<Closure, Refused> {
+    let mut session = caller.change(Scope::ClosuresWrite).await?;
     let before = find(&mut session, closure).await?;
     let is_cancelled = closure::cancel(session.conn(), closure).await?;
     let after = find(&mut session, closure).await?;
@@ -124,12 +108,8 @@ pub async fn cancel(
 ///
 /// # Errors
 /// The caller may not do it; there is no such closure within reach.
-pub async fn resume(
-    management: &Management,
-    caller: &Caller,
-    closure: ClosureId,
-) -> Result<Closure, Refused> {
-    let mut session = management.change(caller, Scope::ClosuresWrite).await?;
+pub async fn resume(caller: &Caller, closure: ClosureId) -> Result<Closure, Refused> {
+    let mut session = caller.change(Scope::ClosuresWrite).await?;
     let before = find(&mut session, closure).await?;
     let Some(jobs) = closure::resume(session.conn(), closure).await? else {
         return Ok(before);
@@ -138,7 +118,7 @@ pub async fn resume(
     let details = json!({ "resumed": after });
     let action = Action::ClosureResume;
     record(session, action, after.team, after.id, details).await?;
-    management.queue.enqueued(&jobs);
+    caller.management.queue.enqueued(&jobs);
     Ok(after)
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 pub use store::jobs::subject;
 use store::{Error, jobs, team};
 
-use crate::{Caller, Management, Refused, Session};
+use crate::{Caller, Refused, Session};
 
 /// Dead jobs counted by queue, cause and error.
 #[derive(Clone, Debug)]
@@ -29,12 +29,11 @@ pub struct Summary {
 /// # Errors
 /// The caller may not do it.
 pub async fn list(
-    management: &Management,
     caller: &Caller,
     filter: Filter<'_>,
     limit: u32,
 ) -> Result<Vec<DeadJobRecord>, Refused> {
-    let mut session = read(management, caller).await?;
+    let mut session = read(caller).await?;
     let found = dead_jobs::list(session.conn(), filter, limit).await;
     Ok(found.map_err(Error::from)?)
 }
@@ -44,13 +43,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn summary(
-    management: &Management,
-    caller: &Caller,
-    filter: Filter<'_>,
-    limit: u32,
-) -> Result<Summary, Refused> {
-    let mut session = read(management, caller).await?;
+pub async fn summary(caller: &Caller, filter: Filter<'_>, limit: u32) -> Result<Summary, Refused> {
+    let mut session = read(caller).await?;
     let conn = session.conn();
     let at = queue::now(conn).await.map_err(Error::from)?;
     let groups = dead_jobs::summary(conn, filter, limit).await;
@@ -67,12 +61,8 @@ pub async fn summary(
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn count(
-    management: &Management,
-    caller: &Caller,
-    filter: Filter<'_>,
-) -> Result<u64, Refused> {
-    let mut session = read(management, caller).await?;
+pub async fn count(caller: &Caller, filter: Filter<'_>) -> Result<u64, Refused> {
+    let mut session = read(caller).await?;
     let count = dead_jobs::count(session.conn(), filter).await;
     Ok(count.map_err(Error::from)?)
 }
@@ -81,12 +71,8 @@ pub async fn count(
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn begin_replay<'a>(
-    management: &Management,
-    caller: &Caller,
-    filter: Filter<'a>,
-) -> Result<Replay<'a>, Refused> {
-    let mut session = change(management, caller).await?;
+pub async fn begin_replay<'a>(caller: &Caller, filter: Filter<'a>) -> Result<Replay<'a>, Refused> {
+    let mut session = change(caller).await?;
     let replay = Replay::begin(session.conn(), filter).await;
     Ok(replay.map_err(Error::from)?)
 }
@@ -97,12 +83,11 @@ pub async fn begin_replay<'a>(
 /// # Errors
 /// The caller may not do it.
 pub async fn replay(
-    management: &Management,
     caller: &Caller,
     replay: &mut Replay<'_>,
     limit: u32,
 ) -> Result<Batch, Refused> {
-    let mut session = change(management, caller).await?;
+    let mut session = change(caller).await?;
     let filter = replay.filter();
     let batch = replay.next(session.conn(), limit).await;
     let batch = batch.map_err(Error::from)?;
@@ -125,18 +110,18 @@ pub async fn replay(
     done.await?;
     let known = jobs::ALL.into_iter();
     let woken = known.filter(|queue| batch.queues.iter().any(|name| name == queue.as_str()));
-    management.queue.wake(woken);
+    caller.management.queue.wake(woken);
     Ok(batch)
 }
 
-async fn read(management: &Management, caller: &Caller) -> Result<Session, Refused> {
-    let session = management.read(caller, Scope::QueuesRead).await?;
+async fn read(caller: &Caller) -> Result<Session, Refused> {
+    let session = caller.read(Scope::QueuesRead).await?;
     session.require_operator()?;
     Ok(session)
 }
 
-async fn change(management: &Management, caller: &Caller) -> Result<Session, Refused> {
-    let session = management.change(caller, Scope::QueuesWrite).await?;
+async fn change(caller: &Caller) -> Result<Session, Refused> {
+    let session = caller.change(Scope::QueuesWrite).await?;
     session.require_operator()?;
     Ok(session)
 }

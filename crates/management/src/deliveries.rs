@@ -25,14 +25,13 @@ use crate::{Caller, Conflict, Management, Noun, Refused, Session, record, sites}
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
 pub async fn list(
-    management: &Management,
     caller: &Caller,
     site: SiteId,
     filter: &Filter,
     after: Option<DeliveryId>,
     limit: usize,
 ) -> Result<Page, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
     Ok(delivery::list(session.conn(), &[site], filter, after, limit).await?)
 }
@@ -43,14 +42,13 @@ pub async fn list(
 /// # Errors
 /// The caller may not do it; the team or the site is not within reach.
 pub async fn of_team(
-    management: &Management,
     caller: &Caller,
     (team, site): (TeamId, Option<SiteId>),
     filter: &Filter,
     after: Option<DeliveryId>,
     limit: usize,
 ) -> Result<(Page, Vec<Label>), Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     let sites = sites_of(&mut session, team, site).await?;
     let conn = session.conn();
     let page = delivery::list(conn, &sites, filter, after, limit).await?;
@@ -76,13 +74,9 @@ pub(crate) async fn sites_of(
 ///
 /// # Errors
 /// The caller may not do it; there is no such delivery within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    delivery: DeliveryId,
-) -> Result<Delivery, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
-    find(management, &mut session, delivery).await
+pub async fn get(caller: &Caller, delivery: DeliveryId) -> Result<Delivery, Refused> {
+    let mut session = caller.read(Scope::WebhooksRead).await?;
+    find(&caller.management, &mut session, delivery).await
 }
 
 /// Sends a delivery that has ended again, at once. If that fails, a whole new schedule of attempts
@@ -91,15 +85,11 @@ pub async fn get(
 /// # Errors
 /// The caller may not do it; there is no such delivery within reach; it has not ended; its endpoint is disabled or deleted;
 /// it was attempted too often.
-pub async fn resend(
-    management: &Management,
-    caller: &Caller,
-    delivery: DeliveryId,
-) -> Result<Delivery, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+pub async fn resend(caller: &Caller, delivery: DeliveryId) -> Result<Delivery, Refused> {
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
     let reach = session.reach();
     let resent = delivery::resend(session.conn(), reach, delivery).await??;
-    let after = find(management, &mut session, delivery).await?;
+    let after = find(&caller.management, &mut session, delivery).await?;
     let details = json!({
         "site_id": resent.site,
         "endpoint_id": resent.endpoint,
@@ -108,7 +98,7 @@ pub async fn resend(
     });
     let action = Action::DeliveryResend;
     record(session, action, resent.team, delivery, details).await?;
-    management.queue.enqueued(&resent.jobs);
+    caller.management.queue.enqueued(&resent.jobs);
     Ok(after)
 }
 

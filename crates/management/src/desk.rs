@@ -5,18 +5,14 @@ use domain::{audit::Action, id::SiteId, scope::Scope};
 use store::desk_settings;
 pub use store::desk_settings::DeskSettings;
 
-use crate::{Caller, Management, Outdated, Refused, Session, difference, record, sites};
+use crate::{Caller, Outdated, Refused, Session, difference, record, sites};
 
 /// The settings for a site.
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<DeskSettings, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsRead).await?;
+pub async fn get(caller: &Caller, site: SiteId) -> Result<DeskSettings, Refused> {
+    let mut session = caller.read(Scope::ReviewsRead).await?;
     sites::require(&mut session, site).await?;
     Ok(desk_settings::settings(session.conn(), site).await?)
 }
@@ -27,12 +23,11 @@ pub async fn get(
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
 pub async fn update(
-    management: &Management,
     caller: &Caller,
     site: SiteId,
     edit: impl FnOnce(DeskSettings) -> DeskSettings,
 ) -> Result<DeskSettings, Refused> {
-    let (session, before) = locked(management, caller, site).await?;
+    let (session, before) = locked(caller, site).await?;
     let after = edit(before);
     change(session, site, before, after).await
 }
@@ -43,13 +38,12 @@ pub async fn update(
 /// # Errors
 /// As for [`update`].
 pub async fn update_seen(
-    management: &Management,
     caller: &Caller,
     site: SiteId,
     is_seen: impl FnOnce(&DeskSettings) -> bool,
     settings: DeskSettings,
 ) -> Result<Result<DeskSettings, Outdated>, Refused> {
-    let (mut session, before) = locked(management, caller, site).await?;
+    let (mut session, before) = locked(caller, site).await?;
     if !is_seen(&before) {
         let outdated = session.outdated(Action::DeskUpdate, site.as_uuid(), "");
         return Ok(Err(outdated.await?));
@@ -58,12 +52,8 @@ pub async fn update_seen(
 }
 
 /// The settings for a site that nobody else changes until the transaction ends.
-async fn locked(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<(Session, DeskSettings), Refused> {
-    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+async fn locked(caller: &Caller, site: SiteId) -> Result<(Session, DeskSettings), Refused> {
+    let mut session = caller.change(Scope::ReviewsManage).await?;
     sites::lock(&mut session, site).await?;
     let before = desk_settings::settings(session.conn(), site).await?;
     Ok((session, before))

@@ -6,19 +6,15 @@ use domain::scope::Scope;
 use store::names::{self, Kind};
 use uuid::Uuid;
 
-use crate::{Caller, Management, Refused};
+use crate::{Caller, Refused};
 
 /// The names of those people, tokens, teams and sites among `ids` that the caller may see. So a team does not learn the
 /// name of an operator.
 ///
 /// # Errors
 /// The credential is not valid.
-pub async fn of(
-    management: &Management,
-    caller: &Caller,
-    ids: &[Uuid],
-) -> Result<HashMap<Uuid, String>, Refused> {
-    let mut session = management.read_own(caller).await?;
+pub async fn of(caller: &Caller, ids: &[Uuid]) -> Result<HashMap<Uuid, String>, Refused> {
+    let mut session = caller.read_own().await?;
     let kinds: Vec<Kind> = [
         (Kind::People, Scope::PeopleRead),
         (Kind::Tokens, Scope::TokensRead),

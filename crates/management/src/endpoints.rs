@@ -36,43 +36,35 @@ pub use self::settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond, ping
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-    page: Page,
-) -> Result<Vec<Endpoint>, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+pub async fn list(caller: &Caller, site: SiteId, page: Page) -> Result<Vec<Endpoint>, Refused> {
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
-    Ok(crud::list(session.conn(), management.master_key.as_ref(), site, page).await?)
+    Ok(crud::list(
+        session.conn(),
+        caller.management.master_key.as_ref(),
+        site,
+        page,
+    )
+    .await?)
 }
 
 /// An endpoint: its settings, and its delivery health.
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    endpoint: EndpointId,
-) -> Result<Endpoint, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
-    find(management, &mut session, endpoint).await
+pub async fn get(caller: &Caller, endpoint: EndpointId) -> Result<Endpoint, Refused> {
+    let mut session = caller.read(Scope::WebhooksRead).await?;
+    find(&caller.management, &mut session, endpoint).await
 }
 
 /// Adds an endpoint to a site. It gets every event of its kinds that happens from now on.
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; a setting is wrong; the plan allows no further endpoint.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-    new: NewEndpoint,
-) -> Result<Endpoint, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+pub async fn create(caller: &Caller, site: SiteId, new: NewEndpoint) -> Result<Endpoint, Refused> {
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
     let team = sites::require_open(&mut session, site).await?;
-    let (endpoint, change) = add(management, &mut session, team, site, new).await?;
+    let (endpoint, change) = add(&caller.management, &mut session, team, site, new).await?;
     session.commit(change).await?;
     Ok(endpoint)
 }
@@ -101,14 +93,13 @@ pub(crate) async fn add(
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach; a setting is wrong.
 pub async fn update(
-    management: &Management,
     caller: &Caller,
     endpoint: EndpointId,
     change: EndpointChange,
 ) -> Result<Endpoint, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let before = lock(management, &mut session, endpoint).await?;
-    apply(management, session, before, change).await
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
+    let before = lock(&caller.management, &mut session, endpoint).await?;
+    apply(&caller.management, session, before, change).await
 }
 
 /// The same for a caller who has seen the settings before. `is_seen` says whether these are the settings that were seen; if
@@ -117,19 +108,20 @@ pub async fn update(
 /// # Errors
 /// As for [`update`].
 pub async fn update_seen(
-    management: &Management,
     caller: &Caller,
     endpoint: EndpointId,
     is_seen: impl FnOnce(&Settings) -> bool,
     change: EndpointChange,
 ) -> Result<Result<Endpoint, Outdated>, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let before = lock(management, &mut session, endpoint).await?;
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
+    let before = lock(&caller.management, &mut session, endpoint).await?;
     if !is_seen(&before.settings) {
         let (action, id) = (Action::EndpointUpdate, before.id.as_uuid());
         return Ok(Err(session.outdated(action, id, "header_names").await?));
     }
-    apply(management, session, before, change).await.map(Ok)
+    apply(&caller.management, session, before, change)
+        .await
+        .map(Ok)
 }
 
 /// Changes a locked endpoint.
@@ -160,17 +152,13 @@ async fn apply(
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
-pub async fn delete(
-    management: &Management,
-    caller: &Caller,
-    endpoint: EndpointId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let endpoint = lock(management, &mut session, endpoint).await?;
+pub async fn delete(caller: &Caller, endpoint: EndpointId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
+    let endpoint = lock(&caller.management, &mut session, endpoint).await?;
     crud::delete(session.conn(), endpoint.id).await?;
     let details = deletion(&endpoint);
     record(session, Action::EndpointDelete, &endpoint, details).await?;
-    management.queue.wake([jobs::WEBHOOKS]);
+    caller.management.queue.wake([jobs::WEBHOOKS]);
     Ok(())
 }
 
@@ -272,17 +260,16 @@ fn origin(url: &str) -> String {
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
 pub async fn disable(
-    management: &Management,
     caller: &Caller,
     endpoint: EndpointId,
     reason: &Reason,
 ) -> Result<Endpoint, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let before = lock(management, &mut session, endpoint).await?;
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
+    let before = lock(&caller.management, &mut session, endpoint).await?;
     if !crud::disable(session.conn(), endpoint, reason.as_str()).await? {
         return Ok(before);
     }
-    let after = find(management, &mut session, endpoint).await?;
+    let after = find(&caller.management, &mut session, endpoint).await?;
     let details = json!({ "reason": reason });
     record(session, Action::EndpointDisable, &after, details).await?;
     Ok(after)
@@ -293,21 +280,17 @@ pub async fn disable(
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
-pub async fn enable(
-    management: &Management,
-    caller: &Caller,
-    endpoint: EndpointId,
-) -> Result<Endpoint, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let before = lock(management, &mut session, endpoint).await?;
+pub async fn enable(caller: &Caller, endpoint: EndpointId) -> Result<Endpoint, Refused> {
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
+    let before = lock(&caller.management, &mut session, endpoint).await?;
     if !crud::enable(session.conn(), endpoint).await? {
         return Ok(before);
     }
-    let after = find(management, &mut session, endpoint).await?;
+    let after = find(&caller.management, &mut session, endpoint).await?;
     let reason = json!({ "from": before.disabled_reason, "to": null });
     let details = json!({ "changed": { "disabled_reason": reason } });
     record(session, Action::EndpointEnable, &after, details).await?;
-    management.queue.wake([jobs::WEBHOOKS]);
+    caller.management.queue.wake([jobs::WEBHOOKS]);
     Ok(after)
 }
 
@@ -316,17 +299,13 @@ pub async fn enable(
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
-pub async fn retry_now(
-    management: &Management,
-    caller: &Caller,
-    endpoint: EndpointId,
-) -> Result<u64, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let endpoint = lock(management, &mut session, endpoint).await?;
+pub async fn retry_now(caller: &Caller, endpoint: EndpointId) -> Result<u64, Refused> {
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
+    let endpoint = lock(&caller.management, &mut session, endpoint).await?;
     let deliveries = crud::retry_now(session.conn(), endpoint.id).await?;
     let details = json!({ "deliveries": deliveries });
     record(session, Action::EndpointRetry, &endpoint, details).await?;
-    management.queue.wake([jobs::WEBHOOKS]);
+    caller.management.queue.wake([jobs::WEBHOOKS]);
     Ok(deliveries)
 }
 
@@ -347,14 +326,13 @@ pub struct Overview {
 /// # Errors
 /// The caller may not do it; the team or the site is not within reach.
 pub async fn of_team(
-    management: &Management,
     caller: &Caller,
     (team, site): (TeamId, Option<SiteId>),
     page: Page,
 ) -> Result<Vec<Overview>, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     deliveries::sites_of(&mut session, team, site).await?;
-    let (conn, key) = (session.conn(), management.master_key.as_ref());
+    let (conn, key) = (session.conn(), caller.management.master_key.as_ref());
     let found = crud::of_team(conn, key, team, site, page).await?;
     let endpoints = found.iter().map(|placed| failing(&placed.endpoint));
     let endpoints: Vec<_> = endpoints.collect();
@@ -375,14 +353,13 @@ pub async fn of_team(
 /// # Errors
 /// The caller may not do it; the team is not within reach.
 pub async fn failing_of_team(
-    management: &Management,
     caller: &Caller,
     (team, site): (TeamId, Option<SiteId>),
     limit: i64,
 ) -> Result<(Vec<Endpoint>, i64), Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     session.require_team(team)?;
-    let key = management.master_key.as_ref();
+    let key = caller.management.master_key.as_ref();
     Ok(crud::failing(session.conn(), key, team, site, limit).await?)
 }
 
@@ -392,13 +369,12 @@ pub async fn failing_of_team(
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
 pub async fn latest(
-    management: &Management,
     caller: &Caller,
     endpoint: EndpointId,
     limit: i64,
 ) -> Result<Vec<Latest>, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
-    let endpoint = find(management, &mut session, endpoint).await?;
+    let mut session = caller.read(Scope::WebhooksRead).await?;
+    let endpoint = find(&caller.management, &mut session, endpoint).await?;
     Ok(delivery::latest(session.conn(), &[failing(&endpoint)], limit).await?)
 }
 

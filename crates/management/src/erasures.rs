@@ -15,7 +15,7 @@ use store::{
     site::settings,
 };
 
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
 
 /// Which items to erase.
 #[derive(Debug)]
@@ -32,12 +32,8 @@ pub struct Wanted {
 ///
 /// # Errors
 /// The caller may not see erasures.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Erasure>, Refused> {
-    let mut session = management.read(caller, Scope::ErasuresRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Erasure>, Refused> {
+    let mut session = caller.read(Scope::ErasuresRead).await?;
     let reach = session.reach();
     Ok(erasure::list(session.conn(), reach, page).await?)
 }
@@ -46,12 +42,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not see erasures; there is no such one within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    erasure: ErasureId,
-) -> Result<Erasure, Refused> {
-    let mut session = management.read(caller, Scope::ErasuresRead).await?;
+pub async fn get(caller: &Caller, erasure: ErasureId) -> Result<Erasure, Refused> {
+    let mut session = caller.read(Scope::ErasuresRead).await?;
     find(&mut session, erasure).await
 }
 
@@ -59,10 +51,10 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not see erasures; there is no master key.
-pub async fn public_key(management: &Management, caller: &Caller) -> Result<PublicKey, Refused> {
-    let session = management.read(caller, Scope::ErasuresRead).await?;
+pub async fn public_key(caller: &Caller) -> Result<PublicKey, Refused> {
+    let session = caller.read(Scope::ErasuresRead).await?;
     session.end();
-    Ok(erasure::made_public_key(&management.pool, management.master_key()?).await?)
+    Ok(erasure::made_public_key(&caller.management.pool, caller.management.master_key()?).await?)
 }
 
 /// Starts an erasure. It runs in the background, and cannot be stopped.
@@ -70,12 +62,8 @@ pub async fn public_key(management: &Management, caller: &Caller) -> Result<Publ
 /// # Errors
 /// The caller may not erase items; there is no such team or site within reach; no items, or too many, are named; the team has too many
 /// erasures that have not ended.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    wanted: &Wanted,
-) -> Result<Erasure, Refused> {
-    let mut session = management.change(caller, Scope::ErasuresWrite).await?;
+pub async fn create(caller: &Caller, wanted: &Wanted) -> Result<Erasure, Refused> {
+    let mut session = caller.change(Scope::ErasuresWrite).await?;
     require_items(&wanted.subject)?;
     let team = team(&mut session, wanted).await?;
     let new = NewErasure {
@@ -97,7 +85,7 @@ pub async fn create(
     let details = created(&erasure);
     let action = Action::ErasureCreate;
     record(session, action, erasure.team, erasure.id, details).await?;
-    management.queue.enqueued(&jobs);
+    caller.management.queue.enqueued(&jobs);
     Ok(erasure)
 }
 
@@ -105,12 +93,8 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not erase items; there is no such erasure within reach.
-pub async fn resume(
-    management: &Management,
-    caller: &Caller,
-    erasure: ErasureId,
-) -> Result<Erasure, Refused> {
-    let mut session = management.change(caller, Scope::ErasuresWrite).await?;
+pub async fn resume(caller: &Caller, erasure: ErasureId) -> Result<Erasure, Refused> {
+    let mut session = caller.change(Scope::ErasuresWrite).await?;
     let before = find(&mut session, erasure).await?;
     let Some(jobs) = erasure::resume(session.conn(), erasure).await? else {
         return Ok(before);
@@ -119,7 +103,7 @@ pub async fn resume(
     let details = json!({ "resumed": after });
     let action = Action::ErasureResume;
     record(session, action, after.team, after.id, details).await?;
-    management.queue.enqueued(&jobs);
+    caller.management.queue.enqueued(&jobs);
     Ok(after)
 }
 

@@ -10,21 +10,20 @@ use store::{
     event,
 };
 
-use crate::{Caller, Management, Refused, deliveries, sites};
+use crate::{Caller, Refused, deliveries, sites};
 
 /// At most `limit` events of a site that are older than `after`, the newest first.
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
 pub async fn list(
-    management: &Management,
     caller: &Caller,
     site: SiteId,
     filter: &Filter,
     after: Option<EventId>,
     limit: usize,
 ) -> Result<Page, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
     Ok(event::list(session.conn(), &[site], filter, after, limit).await?)
 }
@@ -35,14 +34,13 @@ pub async fn list(
 /// # Errors
 /// The caller may not do it; the team or the site is not within reach.
 pub async fn of_team(
-    management: &Management,
     caller: &Caller,
     (team, site): (TeamId, Option<SiteId>),
     filter: &Filter,
     after: Option<EventId>,
     limit: usize,
 ) -> Result<(Page, Vec<Label>), Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     let sites = deliveries::sites_of(&mut session, team, site).await?;
     let conn = session.conn();
     let page = event::list(conn, &sites, filter, after, limit).await?;

@@ -29,7 +29,7 @@ use self::{
     archive::{Cursor, Part},
     archive_member::Built,
 };
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
 
 /// How long one answer goes on. Then it ends after a whole member, and the client goes on with another request, so that
 /// slow clients cannot keep others waiting for their turn for ever.
@@ -42,12 +42,8 @@ const GRACE: Duration = Duration::from_mins(1);
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Export>, Refused> {
-    let mut session = management.read(caller, Scope::SitesExport).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Export>, Refused> {
+    let mut session = caller.read(Scope::SitesExport).await?;
     let reach = session.reach();
     Ok(export::list(session.conn(), reach, page).await?)
 }
@@ -56,12 +52,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such export within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    export: ExportId,
-) -> Result<Export, Refused> {
-    let mut session = management.read(caller, Scope::SitesExport).await?;
+pub async fn get(caller: &Caller, export: ExportId) -> Result<Export, Refused> {
+    let mut session = caller.read(Scope::SitesExport).await?;
     find(&mut session, export).await
 }
 
@@ -69,12 +61,8 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; the team has as many exports as it can have.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<Export, Refused> {
-    let mut session = management.change(caller, Scope::SitesExport).await?;
+pub async fn create(caller: &Caller, site: SiteId) -> Result<Export, Refused> {
+    let mut session = caller.change(Scope::SitesExport).await?;
     let reach = session.reach();
     let site = site::settings::find(session.conn(), reach, site).await?;
     let site = site.ok_or_else(|| Refused::field("site_id", "is no site"))?;
@@ -108,14 +96,13 @@ pub struct Reading {
 /// # Errors
 /// The caller may not do it; there is no such export within reach; the team reads an archive already, or too many others do.
 pub async fn open(
-    management: &Management,
     caller: &Caller,
     export: ExportId,
     after: Option<Cursor>,
 ) -> Result<Reading, Refused> {
-    let mut session = management.change(caller, Scope::SitesExport).await?;
+    let mut session = caller.change(Scope::SitesExport).await?;
     let export = find(&mut session, export).await?;
-    let turn = management.exports.take(export.team)?;
+    let turn = caller.management.exports.take(export.team)?;
     let cursor = after.unwrap_or_default();
     let details = json!({ "read": { "export_id": export.id, "after_member": cursor.number } });
     let action = Action::ExportRead;
@@ -143,16 +130,12 @@ impl Reading {
     ///
     /// # Errors
     /// The caller may not do it any more; the database failed; too much is waiting.
-    pub async fn next(
-        &mut self,
-        management: &Management,
-        caller: &Caller,
-    ) -> Result<Option<Vec<u8>>, Refused> {
+    pub async fn next(&mut self, caller: &Caller) -> Result<Option<Vec<u8>>, Refused> {
         loop {
             if self.cursor.part == Part::End || Instant::now() >= self.ends {
                 return Ok(None);
             }
-            match archive_member::next(management, caller, &self.export, &self.cursor).await? {
+            match archive_member::next(caller, &self.export, &self.cursor).await? {
                 Built::Member(name, content, mut next) => {
                     next.number += 1;
                     next.digest = archive::chain(&self.cursor.digest, &name, &content);

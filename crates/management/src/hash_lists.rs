@@ -26,9 +26,7 @@ use store::{
     page::Page,
 };
 
-use crate::{
-    Caller, Conflict, Forbidden, Management, Noun, Refused, Session, created, difference, record,
-};
+use crate::{Caller, Conflict, Forbidden, Noun, Refused, Session, created, difference, record};
 
 /// In how many bits hashes may differ.
 pub type Distance = BoundedInteger<0, 31>;
@@ -66,12 +64,8 @@ pub struct HashListChange {
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<VisibleHashList>, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<VisibleHashList>, Refused> {
+    let mut session = caller.read(Scope::HashListsRead).await?;
     let reach = session.reach();
     let lists = hash_list::list(session.conn(), reach, page).await?;
     let lists = lists.into_iter();
@@ -84,12 +78,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn shared(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<VisibleHashList>, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+pub async fn shared(caller: &Caller, page: Page) -> Result<Vec<VisibleHashList>, Refused> {
+    let mut session = caller.read(Scope::HashListsRead).await?;
     let reach = session.reach();
     let lists = hash_list::shared(session.conn(), page).await?;
     let lists = lists.into_iter();
@@ -103,12 +93,8 @@ pub async fn shared(
 /// # Errors
 /// The caller may not do it; the team does not exist; the name is taken; the limit of lists is
 /// reached.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    new: NewHashList,
-) -> Result<VisibleHashList, Refused> {
-    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+pub async fn create(caller: &Caller, new: NewHashList) -> Result<VisibleHashList, Refused> {
+    let mut session = caller.change(Scope::HashListsWrite).await?;
     let team = session.named_team(new.team).await?;
     let wanted = hash_list::NewHashList {
         team,
@@ -133,12 +119,8 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    list: HashListId,
-) -> Result<VisibleHashList, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+pub async fn get(caller: &Caller, list: HashListId) -> Result<VisibleHashList, Refused> {
+    let mut session = caller.read(Scope::HashListsRead).await?;
     visible(&mut session, list).await
 }
 
@@ -147,12 +129,11 @@ pub async fn get(
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; the name is taken.
 pub async fn update(
-    management: &Management,
     caller: &Caller,
     list: HashListId,
     change: HashListChange,
 ) -> Result<VisibleHashList, Refused> {
-    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+    let mut session = caller.change(Scope::HashListsWrite).await?;
     let before = lock(&mut session, list).await?;
     let (id, team) = (before.id, before.team);
     let description = change.description.as_ref();
@@ -174,12 +155,8 @@ pub async fn update(
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; rules name it.
-pub async fn delete(
-    management: &Management,
-    caller: &Caller,
-    list: HashListId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+pub async fn delete(caller: &Caller, list: HashListId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::HashListsWrite).await?;
     let found = keep(&mut session, list).await?;
     let reach = session.reach();
     let locked = hash_list::lock_to_delete(session.conn(), reach, found.id).await?;

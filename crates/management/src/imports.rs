@@ -20,7 +20,7 @@ use serde_json::Value;
 pub use store::export::{ExportedGroup, ListedVersion};
 use uuid::Uuid;
 
-use crate::{Caller, Management, Refused, record};
+use crate::{Caller, Refused, record};
 
 pub use self::{
     items::{Line, Stored, WrongLine, items},
@@ -46,12 +46,8 @@ pub type Groups = HashMap<RuleGroupId, RuleGroupId>;
 ///
 /// # Errors
 /// The caller may not do it; there is no such team.
-pub async fn require_team(
-    management: &Management,
-    caller: &Caller,
-    team: TeamId,
-) -> Result<(), Refused> {
-    let mut session = management.read(caller, Scope::SitesWrite).await?;
+pub async fn require_team(caller: &Caller, team: TeamId) -> Result<(), Refused> {
+    let mut session = caller.read(Scope::SitesWrite).await?;
     session.named_team(Some(team)).await?;
     Ok(())
 }
@@ -60,13 +56,8 @@ pub async fn require_team(
 ///
 /// # Errors
 /// The caller may not do it; the database failed.
-pub async fn finish(
-    management: &Management,
-    caller: &Caller,
-    target: &Target,
-    details: Value,
-) -> Result<(), Refused> {
-    let session = management.change(caller, Scope::SitesWrite).await?;
+pub async fn finish(caller: &Caller, target: &Target, details: Value) -> Result<(), Refused> {
+    let session = caller.change(Scope::SitesWrite).await?;
     let action = Action::SiteImport;
     record(session, action, target.team, target.site, details).await
 }

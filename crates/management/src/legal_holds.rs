@@ -14,7 +14,7 @@ pub use store::{
     page::Page,
 };
 
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, record, sites};
+use crate::{Caller, Conflict, Noun, Refused, Session, record, sites};
 
 /// The most holds of a team that are in force.
 pub const MOST: i64 = 1_000;
@@ -36,13 +36,8 @@ pub struct NewHold {
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    site: Option<SiteId>,
-    page: Page,
-) -> Result<Vec<Hold>, Refused> {
-    let mut session = management.read(caller, Scope::HoldsRead).await?;
+pub async fn list(caller: &Caller, site: Option<SiteId>, page: Page) -> Result<Vec<Hold>, Refused> {
+    let mut session = caller.read(Scope::HoldsRead).await?;
     let reach = session.reach();
     Ok(legal_hold::list(session.conn(), reach, site, page).await?)
 }
@@ -51,8 +46,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such hold within reach.
-pub async fn get(management: &Management, caller: &Caller, hold: HoldId) -> Result<Hold, Refused> {
-    let mut session = management.read(caller, Scope::HoldsRead).await?;
+pub async fn get(caller: &Caller, hold: HoldId) -> Result<Hold, Refused> {
+    let mut session = caller.read(Scope::HoldsRead).await?;
     find(&mut session, hold).await
 }
 
@@ -61,12 +56,8 @@ pub async fn get(management: &Management, caller: &Caller, hold: HoldId) -> Resu
 /// # Errors
 /// The caller may not do it; there is no such site within reach, or no such item of the site; both an item and an author are named;
 /// [`MOST`] holds of the team are in force; the site is closed for good.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    new: NewHold,
-) -> Result<Hold, Refused> {
-    let mut session = management.change(caller, Scope::HoldsWrite).await?;
+pub async fn create(caller: &Caller, new: NewHold) -> Result<Hold, Refused> {
+    let mut session = caller.change(Scope::HoldsWrite).await?;
     let team = sites::require(&mut session, new.site).await;
     let team = team.map_err(|refused| match refused {
         Refused::NotFound(_) => Refused::field("site_id", "is not the id of a site"),
@@ -109,8 +100,8 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such hold within reach.
-pub async fn lift(management: &Management, caller: &Caller, hold: HoldId) -> Result<Hold, Refused> {
-    let mut session = management.change(caller, Scope::HoldsWrite).await?;
+pub async fn lift(caller: &Caller, hold: HoldId) -> Result<Hold, Refused> {
+    let mut session = caller.change(Scope::HoldsWrite).await?;
     let before = find(&mut session, hold).await?;
     if !legal_hold::lift(session.conn(), before.id).await? {
         return Ok(before);

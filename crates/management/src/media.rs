@@ -21,7 +21,7 @@ use store::{
     review::{self, NewNote, appeal},
 };
 
-use crate::{Caller, Conflict, Management, Noun, Refused, record};
+use crate::{Caller, Conflict, Noun, Refused, record};
 
 pub use self::previews::{obstacle, preview};
 
@@ -49,13 +49,12 @@ impl StoredImage {
 /// # Errors
 /// The caller may not do it.
 pub async fn list(
-    management: &Management,
     caller: &Caller,
     filter: &Filter,
     after: Option<MediaId>,
     limit: usize,
 ) -> Result<Page, Refused> {
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let mut session = caller.read(Scope::MediaRead).await?;
     let reach = session.reach();
     Ok(media::list(session.conn(), reach, filter, after, limit).await?)
 }
@@ -65,12 +64,11 @@ pub async fn list(
 /// # Errors
 /// The caller may not do it.
 pub async fn waiting(
-    management: &Management,
     caller: &Caller,
     site: Option<SiteId>,
     limit: usize,
 ) -> Result<Waiting, Refused> {
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let mut session = caller.read(Scope::MediaRead).await?;
     let reach = session.reach();
     Ok(media::count_waiting(session.conn(), reach, site, limit).await?)
 }
@@ -79,12 +77,8 @@ pub async fn waiting(
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-) -> Result<Item, Refused> {
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+pub async fn get(caller: &Caller, media: MediaId) -> Result<Item, Refused> {
+    let mut session = caller.read(Scope::MediaRead).await?;
     let reach = session.reach();
     let item = media::find(session.conn(), reach, media).await?;
     item.ok_or(Refused::NotFound(Noun::Media))
@@ -95,13 +89,9 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach.
-pub async fn related(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-) -> Result<Vec<Listed>, Refused> {
+pub async fn related(caller: &Caller, media: MediaId) -> Result<Vec<Listed>, Refused> {
     const MOST: usize = 50;
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let mut session = caller.read(Scope::MediaRead).await?;
     let reach = session.reach();
     let item = media::find(session.conn(), reach, media).await?;
     let item = item.ok_or(Refused::NotFound(Noun::Media))?;
@@ -125,17 +115,13 @@ pub async fn related(
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach, or no image of it is kept.
-pub async fn image(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-) -> Result<StoredImage, Refused> {
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+pub async fn image(caller: &Caller, media: MediaId) -> Result<StoredImage, Refused> {
+    let mut session = caller.read(Scope::MediaRead).await?;
     let reach = session.reach();
     let image = media::image(session.conn(), reach, media).await?;
     Ok(StoredImage {
         image: image.ok_or(Refused::NotFound(Noun::Image))?,
-        pool: management.pool.clone(),
+        pool: caller.management.pool.clone(),
     })
 }
 
@@ -165,12 +151,8 @@ pub struct Decided {
 ///
 /// # Errors
 /// The caller may not see items.
-pub async fn may_decide(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<bool, Refused> {
-    let session = management.read(caller, Scope::MediaRead).await?;
+pub async fn may_decide(caller: &Caller, site: SiteId) -> Result<bool, Refused> {
+    let session = caller.read(Scope::MediaRead).await?;
     Ok(session.has(Scope::MediaDecide) && session.require_own_site(site).is_ok())
 }
 
@@ -179,13 +161,8 @@ pub async fn may_decide(
 /// # Errors
 /// The caller may not do it; there is no such item within reach; it is pending, has that verdict already, or somebody else
 /// decided meanwhile.
-pub async fn decide(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-    new: NewDecision,
-) -> Result<Decided, Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+pub async fn decide(caller: &Caller, media: MediaId, new: NewDecision) -> Result<Decided, Refused> {
+    let mut session = caller.change(Scope::MediaDecide).await?;
     let reach = session.reach();
     let found = media::standing(session.conn(), reach, media).await?;
     let (team, standing) = found.ok_or(Refused::NotFound(Noun::Media))?;
@@ -215,7 +192,7 @@ pub async fn decide(
         "verdict": step.number(),
     });
     record(session, Action::MediaDecide, team, media, details).await?;
-    management.queue.enqueued(&decided.jobs);
+    caller.management.queue.enqueued(&decided.jobs);
     Ok(Decided {
         media,
         step,
@@ -241,12 +218,11 @@ pub struct Appealed {
 /// The caller may not do it; there is no such item within reach; it has no final verdict; an appeal
 /// is open.
 pub async fn appeal(
-    management: &Management,
     caller: &Caller,
     media: MediaId,
     words: Option<&NoteText>,
 ) -> Result<Appealed, Refused> {
-    let mut session = management.change(caller, Scope::MediaAppeal).await?;
+    let mut session = caller.change(Scope::MediaAppeal).await?;
     let reach = session.reach();
     let found = media::standing(session.conn(), reach, media).await?;
     let (team, standing) = found.ok_or(Refused::NotFound(Noun::Media))?;

@@ -29,7 +29,7 @@ use store::{
     team,
 };
 
-use crate::{Caller, Conflict, Forbidden, Management, Noun, Refused, Session, difference, record};
+use crate::{Caller, Conflict, Forbidden, Noun, Refused, Session, difference, record};
 
 /// The fields of a person that can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,12 +44,8 @@ pub struct Standing {
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Person>, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Person>, Refused> {
+    let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
     Ok(person::list(session.conn(), reach, page).await?)
 }
@@ -58,12 +54,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such person within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    member: MemberId,
-) -> Result<Person, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+pub async fn get(caller: &Caller, member: MemberId) -> Result<Person, Refused> {
+    let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
     let person = person::find(session.conn(), reach, member).await?;
     person.ok_or(Refused::NotFound(Noun::Person))
@@ -73,12 +65,8 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not do it; there is no such person within reach.
-pub async fn is_only_owner(
-    management: &Management,
-    caller: &Caller,
-    member: MemberId,
-) -> Result<bool, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+pub async fn is_only_owner(caller: &Caller, member: MemberId) -> Result<bool, Refused> {
+    let mut session = caller.read(Scope::PeopleRead).await?;
     let person = find(&mut session, member).await?;
     if !is_owner(&person) {
         return Ok(false);
@@ -90,12 +78,8 @@ pub async fn is_only_owner(
 ///
 /// # Errors
 /// The caller may not do it; a team is beyond reach.
-pub async fn without_owner(
-    management: &Management,
-    caller: &Caller,
-    teams: &[TeamId],
-) -> Result<Vec<TeamId>, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+pub async fn without_owner(caller: &Caller, teams: &[TeamId]) -> Result<Vec<TeamId>, Refused> {
+    let mut session = caller.read(Scope::PeopleRead).await?;
     for team in teams {
         session.require_team(*team)?;
     }
@@ -109,12 +93,11 @@ pub async fn without_owner(
 /// The caller may not do it, or lacks a scope that the person has or would get; there is no such
 /// person within reach; a site is not the team's; the team would have no owner.
 pub async fn update(
-    management: &Management,
     caller: &Caller,
     member: MemberId,
     edit: impl FnOnce(Standing) -> Standing,
 ) -> Result<Person, Refused> {
-    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+    let mut session = caller.change(Scope::PeopleWrite).await?;
     let before = lock(&mut session, member).await?;
     let wanted = edit(Standing {
         role: before.role,
@@ -146,12 +129,8 @@ pub async fn update(
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such person within reach;
 /// the team would have no owner.
-pub async fn disable(
-    management: &Management,
-    caller: &Caller,
-    member: MemberId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+pub async fn disable(caller: &Caller, member: MemberId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::PeopleWrite).await?;
     let person = lock(&mut session, member).await?;
     require_scopes_of(&session, person.role)?;
     end_membership(session, person).await
@@ -161,8 +140,8 @@ pub async fn disable(
 ///
 /// # Errors
 /// The caller is not a person, gave the password too long ago, or is the only owner.
-pub async fn leave(management: &Management, caller: &Caller) -> Result<(), Refused> {
-    let mut session = management.change_own(caller).await?;
+pub async fn leave(caller: &Caller) -> Result<(), Refused> {
+    let mut session = caller.change_own().await?;
     session.require_recent_password()?;
     let Some(member) = session.person().map(|person| person.member) else {
         return Err(Refused::NotFound(Noun::Person));

@@ -8,18 +8,14 @@ use domain::{
 pub use store::plan::{Plan, Terms};
 use store::{page::Page, plan};
 
-use crate::{Caller, Management, Noun, Refused, created, difference, record};
+use crate::{Caller, Noun, Refused, created, difference, record};
 
 /// Plans within the caller's reach, the oldest first. A team reaches only the plan that it subscribes to.
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Plan>, Refused> {
-    let mut session = management.read(caller, Scope::PlansRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Plan>, Refused> {
+    let mut session = caller.read(Scope::PlansRead).await?;
     let reach = session.reach();
     Ok(plan::list(session.conn(), reach, page).await?)
 }
@@ -28,8 +24,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such plan within reach.
-pub async fn get(management: &Management, caller: &Caller, plan: PlanId) -> Result<Plan, Refused> {
-    let mut session = management.read(caller, Scope::PlansRead).await?;
+pub async fn get(caller: &Caller, plan: PlanId) -> Result<Plan, Refused> {
+    let mut session = caller.read(Scope::PlansRead).await?;
     let reach = session.reach();
     let plan = plan::find(session.conn(), reach, plan).await?;
     plan.ok_or(Refused::NotFound(Noun::Plan))
@@ -39,12 +35,8 @@ pub async fn get(management: &Management, caller: &Caller, plan: PlanId) -> Resu
 ///
 /// # Errors
 /// The caller may not do it; the name is taken.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    terms: Terms,
-) -> Result<Plan, Refused> {
-    let mut session = management.change(caller, Scope::PlansWrite).await?;
+pub async fn create(caller: &Caller, terms: Terms) -> Result<Plan, Refused> {
+    let mut session = caller.change(Scope::PlansWrite).await?;
     session.require_operator()?;
     let plan = plan::create(session.conn(), terms).await?;
     let action = Action::PlanCreate;
@@ -59,12 +51,11 @@ pub async fn create(
 /// # Errors
 /// The caller may not do it; there is no such plan; the name is taken.
 pub async fn update(
-    management: &Management,
     caller: &Caller,
     plan: PlanId,
     edit: impl FnOnce(Terms) -> Terms,
 ) -> Result<Plan, Refused> {
-    let mut session = management.change(caller, Scope::PlansWrite).await?;
+    let mut session = caller.change(Scope::PlansWrite).await?;
     session.require_operator()?;
     let before = plan::lock(session.conn(), plan).await?;
     let before = before.ok_or(Refused::NotFound(Noun::Plan))?;

@@ -4,7 +4,7 @@ use domain::scope::Scope;
 use store::provider;
 pub use store::provider::{Cost, CredentialStatus, KnownProvider, Recent};
 
-use crate::{Caller, Management, Refused};
+use crate::{Caller, Refused};
 
 /// The providers, and for operators the state of each.
 #[derive(Clone, Debug)]
@@ -30,8 +30,8 @@ pub struct Health {
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(management: &Management, caller: &Caller) -> Result<Survey, Refused> {
-    let mut session = management.read(caller, Scope::SitesRead).await?;
+pub async fn list(caller: &Caller) -> Result<Survey, Refused> {
+    let mut session = caller.read(Scope::SitesRead).await?;
     let is_operator = session.only_team().is_none();
     let conn = session.conn();
     let providers = provider::list(conn).await?;

@@ -66,22 +66,22 @@ pub struct Access {
 /// The caller may not do it; there is no such team; the rules do not compile or name hash lists that the team cannot use; a
 /// name is taken; the plan allows no further site or group.
 pub async fn site(
-    management: &Management,
     caller: &Caller,
     team: TeamId,
     new: NewSite,
 ) -> Result<(IssuedSite, Group), Refused> {
-    let mut session = management.read(caller, Scope::SitesWrite).await?;
+    let mut session = caller.read(Scope::SitesWrite).await?;
     session.require(Scope::RulesWrite)?;
     session.named_team(Some(team)).await?;
     session.end();
-    let compiled = compiled(management, Some(team), new.rules).await?;
+    let compiled = compiled(&caller.management, Some(team), new.rules).await?;
 
-    let mut session = management.change(caller, Scope::SitesWrite).await?;
+    let mut session = caller.change(Scope::SitesWrite).await?;
     session.require(Scope::RulesWrite)?;
     session.require_team(team)?;
     let names = (&new.name, &new.group);
-    let (site, group, changes) = add(management, &mut session, team, names, &compiled).await?;
+    let (site, group, changes) =
+        add(&caller.management, &mut session, team, names, &compiled).await?;
     session.commit_all(changes).await?;
     Ok((site, group))
 }
@@ -90,22 +90,19 @@ pub async fn site(
 ///
 /// # Errors
 /// The caller may not do it; the rules do not compile; the endpoint would not be contacted.
-pub async fn tenant(
-    management: &Management,
-    caller: &Caller,
-    new: NewTenant,
-) -> Result<Access, Refused> {
-    let session = management.read(caller, Scope::TeamsWrite).await?;
+pub async fn tenant(caller: &Caller, new: NewTenant) -> Result<Access, Refused> {
+    let session = caller.read(Scope::TeamsWrite).await?;
     session.require_operator()?;
     session.end();
-    let compiled = compiled(management, None, new.site.rules).await?;
+    let compiled = compiled(&caller.management, None, new.site.rules).await?;
 
-    let mut session = management.change(caller, Scope::TeamsWrite).await?;
+    let mut session = caller.change(Scope::TeamsWrite).await?;
     session.require(Scope::SitesWrite)?;
     session.require(Scope::RulesWrite)?;
     let (team, created) = teams::add(&mut session, &new.name, None).await?;
     let names = (&new.site.name, &new.site.group);
-    let (issued, group, made) = add(management, &mut session, team.id, names, &compiled).await?;
+    let (issued, group, made) =
+        add(&caller.management, &mut session, team.id, names, &compiled).await?;
     let mut changes = vec![created];
     changes.extend(made);
     let opened = Opened {
@@ -113,7 +110,15 @@ pub async fn tenant(
         site: issued.site.id,
         rule_group: group.id,
     };
-    open(management, session, changes, opened, new.name, new.endpoint).await
+    open(
+        &caller.management,
+        session,
+        changes,
+        opened,
+        new.name,
+        new.endpoint,
+    )
+    .await
 }
 
 /// Gives an application what it needs to use a site that exists: a new key, a new token, and an endpoint if it gets one. Older
@@ -123,13 +128,12 @@ pub async fn tenant(
 /// The caller may not do it; there is no such site within reach; the endpoint would not be contacted; the plan allows no
 /// further key, token or endpoint.
 pub async fn access(
-    management: &Management,
     caller: &Caller,
     site: SiteId,
     token: Name,
     endpoint: Option<EndpointUrl>,
 ) -> Result<Access, Refused> {
-    let mut session = management.change(caller, Scope::SitesRead).await?;
+    let mut session = caller.change(Scope::SitesRead).await?;
     sites::require_open(&mut session, site).await?;
     let site = sites::find(&mut session, site).await?;
     let opened = Opened {
@@ -137,7 +141,15 @@ pub async fn access(
         site: site.id,
         rule_group: site.settings.default_rule_group,
     };
-    open(management, session, Vec::new(), opened, token, endpoint).await
+    open(
+        &caller.management,
+        session,
+        Vec::new(),
+        opened,
+        token,
+        endpoint,
+    )
+    .await
 }
 
 async fn compiled(

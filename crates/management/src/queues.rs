@@ -17,7 +17,7 @@ use queue::{
 use store::{Error, PgConnection, jobs};
 
 pub use self::update::{Pause, Updated, update_group, update_lane, update_queue};
-use crate::{Caller, Management, Noun, Refused, Session};
+use crate::{Caller, Noun, Refused, Session};
 
 /// The depth of a queue, and what holds it back.
 #[derive(Clone, Debug)]
@@ -65,8 +65,8 @@ pub struct QueueDetails {
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(management: &Management, caller: &Caller) -> Result<Overview, Refused> {
-    let mut session = read(management, caller).await?;
+pub async fn list(caller: &Caller) -> Result<Overview, Refused> {
+    let mut session = read(caller).await?;
     let conn = session.conn();
     Ok(Overview {
         at: queue::now(conn).await.map_err(Error::from)?,
@@ -79,13 +79,8 @@ pub async fn list(management: &Management, caller: &Caller) -> Result<Overview, 
 ///
 /// # Errors
 /// The caller may not do it; there is no such queue.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    name: &str,
-    limit: u32,
-) -> Result<QueueDetails, Refused> {
-    let mut session = read(management, caller).await?;
+pub async fn get(caller: &Caller, name: &str, limit: u32) -> Result<QueueDetails, Refused> {
+    let mut session = read(caller).await?;
     let conn = session.conn();
     let at = queue::now(conn).await.map_err(Error::from)?;
     let mut queues = all(conn).await?.into_iter();
@@ -112,13 +107,8 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not do it; there is no such queue.
-pub async fn get_group(
-    management: &Management,
-    caller: &Caller,
-    name: &str,
-    group: Group,
-) -> Result<GroupStats, Refused> {
-    let mut session = read(management, caller).await?;
+pub async fn get_group(caller: &Caller, name: &str, group: Group) -> Result<GroupStats, Refused> {
+    let mut session = read(caller).await?;
     let queue = known(name)?;
     let found = groups::read(session.conn(), queue, group).await;
     Ok(found.map_err(Error::from)?)
@@ -128,13 +118,8 @@ pub async fn get_group(
 ///
 /// # Errors
 /// The caller may not do it; there is no such queue.
-pub async fn get_lane(
-    management: &Management,
-    caller: &Caller,
-    name: &str,
-    lane: Lane,
-) -> Result<LaneStats, Refused> {
-    let mut session = read(management, caller).await?;
+pub async fn get_lane(caller: &Caller, name: &str, lane: Lane) -> Result<LaneStats, Refused> {
+    let mut session = read(caller).await?;
     let queue = known(name)?;
     let found = lanes::read(session.conn(), queue, lane).await;
     Ok(found.map_err(Error::from)?)
@@ -146,12 +131,11 @@ pub async fn get_lane(
 /// # Errors
 /// The caller may not do it.
 pub async fn held_groups(
-    management: &Management,
     caller: &Caller,
     busiest: u32,
     limit: u32,
 ) -> Result<Vec<GroupStats>, Refused> {
-    let mut session = read(management, caller).await?;
+    let mut session = read(caller).await?;
     let found = groups::list(session.conn(), busiest, limit).await;
     Ok(found.map_err(Error::from)?)
 }
@@ -162,18 +146,17 @@ pub async fn held_groups(
 /// # Errors
 /// The caller may not do it.
 pub async fn held_lanes(
-    management: &Management,
     caller: &Caller,
     busiest: u32,
     limit: u32,
 ) -> Result<Vec<LaneStats>, Refused> {
-    let mut session = read(management, caller).await?;
+    let mut session = read(caller).await?;
     let found = lanes::list(session.conn(), busiest, limit).await;
     Ok(found.map_err(Error::from)?)
 }
 
-async fn read(management: &Management, caller: &Caller) -> Result<Session, Refused> {
-    let session = management.read(caller, Scope::QueuesRead).await?;
+async fn read(caller: &Caller) -> Result<Session, Refused> {
+    let session = caller.read(Scope::QueuesRead).await?;
     session.require_operator()?;
     Ok(session)
 }

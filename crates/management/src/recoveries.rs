@@ -17,7 +17,7 @@ use store::{
     recovery::{self, Target},
 };
 
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -59,12 +59,11 @@ impl NewRecovery {
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
 pub async fn list(
-    management: &Management,
     caller: &Caller,
     endpoint: EndpointId,
     page: Page,
 ) -> Result<Vec<Recovery>, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     let target = target(&mut session, endpoint).await?;
     Ok(recovery::list(session.conn(), target.endpoint, page).await?)
 }
@@ -73,12 +72,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such recovery within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    recovery: RecoveryId,
-) -> Result<Recovery, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+pub async fn get(caller: &Caller, recovery: RecoveryId) -> Result<Recovery, Refused> {
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     find(&mut session, recovery).await
 }
 
@@ -88,12 +83,11 @@ pub async fn get(
 /// The caller may not do it; there is no such endpoint within reach; the times are not within the
 /// retention; the endpoint is disabled or has a recovery that runs.
 pub async fn create(
-    management: &Management,
     caller: &Caller,
     endpoint: EndpointId,
     new: NewRecovery,
 ) -> Result<Recovery, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
     let target = target(&mut session, endpoint).await?;
     let (since, until) = new.window(&target)?;
     if target.is_disabled {
@@ -122,7 +116,7 @@ pub async fn create(
     // The audit log names the endpoint of a recovery as its target.
     let action = Action::RecoveryCreate;
     record(session, action, recovery.team, recovery.endpoint, details).await?;
-    management.queue.enqueued(&jobs);
+    caller.management.queue.enqueued(&jobs);
     Ok(recovery)
 }
 
@@ -131,12 +125,8 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such recovery within reach.
-pub async fn cancel(
-    management: &Management,
-    caller: &Caller,
-    recovery: RecoveryId,
-) -> Result<Recovery, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+pub async fn cancel(caller: &Caller, recovery: RecoveryId) -> Result<Recovery, Refused> {
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
     let before = find(&mut session, recovery).await?;
     if !recovery::cancel(session.conn(), recovery).await? {
         return Ok(before);

@@ -13,9 +13,7 @@ pub use store::{
     review_policy::{ReviewPolicy, Settings},
 };
 
-use crate::{
-    Caller, Conflict, Management, Noun, Outdated, Refused, Session, created, difference, record,
-};
+use crate::{Caller, Conflict, Noun, Outdated, Refused, Session, created, difference, record};
 
 /// The most categories of a policy, and the most names of rules.
 pub const MOST_SUGGESTED: usize = 50;
@@ -24,12 +22,8 @@ pub const MOST_SUGGESTED: usize = 50;
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<ReviewPolicy>, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<ReviewPolicy>, Refused> {
+    let mut session = caller.read(Scope::ReviewsRead).await?;
     let reach = session.reach();
     Ok(review_policy::list(session.conn(), reach, page).await?)
 }
@@ -38,11 +32,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it, or belongs to no team.
-pub async fn of_team(
-    management: &Management,
-    caller: &Caller,
-) -> Result<Vec<ReviewPolicy>, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsRead).await?;
+pub async fn of_team(caller: &Caller) -> Result<Vec<ReviewPolicy>, Refused> {
+    let mut session = caller.read(Scope::ReviewsRead).await?;
     match session.only_team() {
         Some(team) => Ok(review_policy::all(session.conn(), team).await?),
         None => Ok(Vec::new()),
@@ -53,12 +44,8 @@ pub async fn of_team(
 ///
 /// # Errors
 /// The caller may not do it; there is no such policy within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    policy: ReviewPolicyId,
-) -> Result<ReviewPolicy, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsRead).await?;
+pub async fn get(caller: &Caller, policy: ReviewPolicyId) -> Result<ReviewPolicy, Refused> {
+    let mut session = caller.read(Scope::ReviewsRead).await?;
     find(&mut session, policy).await
 }
 
@@ -68,12 +55,11 @@ pub async fn get(
 /// The caller may not do it; the team does not exist; another policy of the team has the code or the
 /// key; the team has [`MOST_POLICIES`] already.
 pub async fn create(
-    management: &Management,
     caller: &Caller,
     team: Option<TeamId>,
     settings: &Settings,
 ) -> Result<ReviewPolicy, Refused> {
-    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+    let mut session = caller.change(Scope::ReviewsManage).await?;
     let team = session.named_team(team).await?;
     let team = team.ok_or_else(|| Refused::field("team_id", "is required"))?;
     require_few(settings)?;
@@ -97,12 +83,11 @@ pub async fn create(
 /// The caller may not do it; there is no such policy within reach; another policy of the team has
 /// the code or the key.
 pub async fn update(
-    management: &Management,
     caller: &Caller,
     policy: ReviewPolicyId,
     edit: impl FnOnce(Settings) -> Settings,
 ) -> Result<ReviewPolicy, Refused> {
-    let (session, before) = locked(management, caller, policy).await?;
+    let (session, before) = locked(caller, policy).await?;
     let settings = edit(before.settings.clone());
     change(session, before, settings).await
 }
@@ -113,13 +98,12 @@ pub async fn update(
 /// # Errors
 /// As for [`update`].
 pub async fn update_seen(
-    management: &Management,
     caller: &Caller,
     policy: ReviewPolicyId,
     is_seen: impl FnOnce(&Settings) -> bool,
     settings: Settings,
 ) -> Result<Result<ReviewPolicy, Outdated>, Refused> {
-    let (mut session, before) = locked(management, caller, policy).await?;
+    let (mut session, before) = locked(caller, policy).await?;
     if !is_seen(&before.settings) {
         let (action, id) = (Action::PolicyUpdate, before.id.as_uuid());
         return Ok(Err(session.outdated(action, id, "").await?));
@@ -131,12 +115,8 @@ pub async fn update_seen(
 ///
 /// # Errors
 /// The caller may not do it; there is no such policy within reach.
-pub async fn delete(
-    management: &Management,
-    caller: &Caller,
-    policy: ReviewPolicyId,
-) -> Result<(), Refused> {
-    let (mut session, before) = locked(management, caller, policy).await?;
+pub async fn delete(caller: &Caller, policy: ReviewPolicyId) -> Result<(), Refused> {
+    let (mut session, before) = locked(caller, policy).await?;
     review_policy::delete(session.conn(), before.id).await?;
     let details =
         json!({ "deleted": { "code": before.settings.code, "name": before.settings.name } });
@@ -145,11 +125,10 @@ pub async fn delete(
 }
 
 async fn locked(
-    management: &Management,
     caller: &Caller,
     policy: ReviewPolicyId,
 ) -> Result<(Session, ReviewPolicy), Refused> {
-    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+    let mut session = caller.change(Scope::ReviewsManage).await?;
     let reach = session.reach();
     let before = review_policy::lock(session.conn(), reach, policy).await?;
     let before = before.ok_or(Refused::NotFound(Noun::Policy))?;

@@ -36,12 +36,8 @@ pub use self::{
 ///
 /// # Errors
 /// The caller may not decide items.
-pub async fn claim(
-    management: &Management,
-    caller: &Caller,
-    most: usize,
-) -> Result<Vec<ReviewView>, Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+pub async fn claim(caller: &Caller, most: usize) -> Result<Vec<ReviewView>, Refused> {
+    let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, team) = reviewer(&session)?;
     let sites = session.person().and_then(|person| person.sites.clone());
     let tiers: &[Tier] = if session.has(Scope::ReviewsManage) {
@@ -59,7 +55,7 @@ pub async fn claim(
     let claimed = review::claim(session.conn(), new).await?;
     let mut shown = Vec::with_capacity(claimed.reviews.len());
     for id in &claimed.reviews {
-        shown.extend(ReviewView::of(management, &mut session, *id).await?);
+        shown.extend(ReviewView::of(&caller.management, &mut session, *id).await?);
     }
     shown.sort_by_key(|shown| {
         let review = &shown.review;
@@ -80,35 +76,30 @@ pub async fn claim(
 ///
 /// # Errors
 /// The caller may not decide items, or does not have this review.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    review: ReviewId,
-) -> Result<ReviewView, Refused> {
-    let mut session = management.read(caller, Scope::MediaDecide).await?;
-    own(management, &mut session, review).await
+pub async fn get(caller: &Caller, review: ReviewId) -> Result<ReviewView, Refused> {
+    let mut session = caller.read(Scope::MediaDecide).await?;
+    own(&caller.management, &mut session, review).await
 }
 
 /// The preview of the image of a review that the caller has: a small JPEG that we wrote.
 ///
 /// # Errors
 /// As for [`get`], and those of the previews of items.
-pub async fn preview(
-    management: &Management,
-    caller: &Caller,
-    review: ReviewId,
-) -> Result<Vec<u8>, Refused> {
-    let mut session = management.read(caller, Scope::MediaDecide).await?;
-    let media = own(management, &mut session, review).await?.review.media;
-    previews::of_item(management, session, media).await
+pub async fn preview(caller: &Caller, review: ReviewId) -> Result<Vec<u8>, Refused> {
+    let mut session = caller.read(Scope::MediaDecide).await?;
+    let media = own(&caller.management, &mut session, review)
+        .await?
+        .review
+        .media;
+    previews::of_item(&caller.management, session, media).await
 }
 
 /// How much waits in the caller's team, as the caller sees it, the most urgent first.
 ///
 /// # Errors
 /// The caller may not see it.
-pub async fn waiting(management: &Management, caller: &Caller) -> Result<Vec<Waiting>, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsRead).await?;
+pub async fn waiting(caller: &Caller) -> Result<Vec<Waiting>, Refused> {
+    let mut session = caller.read(Scope::ReviewsRead).await?;
     let team = team(&session)?;
     let person = session.actor().id();
     Ok(review::waiting(session.conn(), team, person).await?)
@@ -197,14 +188,13 @@ pub struct Exposures {
 /// # Errors
 /// The caller may not read about reviews; the span is too long.
 pub async fn exposures(
-    management: &Management,
     caller: &Caller,
     from: Option<DateTime<Utc>>,
     to: Option<DateTime<Utc>>,
 ) -> Result<Exposures, Refused> {
     let (from, to) = quality::time_range(from, to, Utc::now())?;
     let (from, to) = (from.date_naive(), to.date_naive());
-    let mut session = management.read(caller, Scope::ReviewsRead).await?;
+    let mut session = caller.read(Scope::ReviewsRead).await?;
     let (actor, team) = reviewer(&session)?;
     let only = (!session.has(Scope::ReviewsManage)).then_some(actor);
     let most = i64::try_from(ROWS + 1).unwrap_or(i64::MAX);
@@ -262,12 +252,8 @@ impl ReviewView {
 ///
 /// # Errors
 /// The caller may not decide items, does not have this review any more, or has had it for an hour.
-pub async fn renew(
-    management: &Management,
-    caller: &Caller,
-    review: ReviewId,
-) -> Result<DateTime<Utc>, Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+pub async fn renew(caller: &Caller, review: ReviewId) -> Result<DateTime<Utc>, Refused> {
+    let mut session = caller.change(Scope::MediaDecide).await?;
     lock_own(&mut session, review).await?;
     let until = review::renew(session.conn(), review).await?;
     let until = until.ok_or_else(|| {
@@ -285,12 +271,8 @@ pub async fn renew(
 ///
 /// # Errors
 /// The caller may not decide items, or does not have this review any more.
-pub async fn skip(
-    management: &Management,
-    caller: &Caller,
-    review: ReviewId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+pub async fn skip(caller: &Caller, review: ReviewId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, locked) = lock_own(&mut session, review).await?;
     let tier = review::skip(session.conn(), review, actor).await?;
     let details = json!({ "review_id": review, "tier": tier });
@@ -304,12 +286,11 @@ pub async fn skip(
 /// The caller may not decide items, or does not have this review any more; the leads have it
 /// already.
 pub async fn escalate(
-    management: &Management,
     caller: &Caller,
     review: ReviewId,
     note: Option<&NoteText>,
 ) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, locked) = lock_own(&mut session, review).await?;
     if locked.tier == Tier::Leads {
         return Err(Refused::conflict(
@@ -337,12 +318,8 @@ pub async fn escalate(
 ///
 /// # Errors
 /// The caller may not decide items, or does not have this review any more.
-pub async fn unveil(
-    management: &Management,
-    caller: &Caller,
-    review: ReviewId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+pub async fn unveil(caller: &Caller, review: ReviewId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, locked) = lock_own(&mut session, review).await?;
     exposure::count_unveiled(session.conn(), actor, locked.team).await?;
     session.commit_unrecorded().await

@@ -67,13 +67,12 @@ pub struct CreatedRuleGroup {
 /// # Errors
 /// The caller may not do it.
 pub async fn kinds(
-    management: &Management,
     caller: &Caller,
     team: TeamId,
     groups: &[RuleGroupId],
     rules: &[RuleId],
 ) -> Result<HashMap<RuleId, RuleType>, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     session.require_team(team)?;
     Ok(rule_group::kinds(session.conn(), team, groups, rules).await?)
 }
@@ -82,12 +81,8 @@ pub async fn kinds(
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Group>, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Group>, Refused> {
+    let mut session = caller.read(Scope::RulesRead).await?;
     let reach = session.reach();
     Ok(rule_group::list(session.conn(), reach, page).await?)
 }
@@ -96,12 +91,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    group: RuleGroupId,
-) -> Result<Group, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+pub async fn get(caller: &Caller, group: RuleGroupId) -> Result<Group, Refused> {
+    let mut session = caller.read(Scope::RulesRead).await?;
     find(&mut session, group).await
 }
 
@@ -111,23 +102,35 @@ pub async fn get(
 /// The caller may not do it; the team does not exist; the rules do not compile or name hash lists
 /// that the team cannot use; the name is taken; the team has reached its limit of groups, or of
 /// rules stored in a day.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    new: NewRuleGroup,
-) -> Result<CreatedRuleGroup, Refused> {
+pub async fn create(caller: &Caller, new: NewRuleGroup) -> Result<CreatedRuleGroup, Refused> {
     // Callers who cannot create groups cannot make this process compile rules.
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let team = session.named_team(new.team).await?;
     let team = team.ok_or_else(|| Refused::field("team_id", "is missing"))?;
     session.end();
-    let rules = management.trial_pool.rules(Some(team), new.rules).await?;
-    let compiled = management.trial_pool.check(Some(team), rules).await?;
+    let rules = caller
+        .management
+        .trial_pool
+        .rules(Some(team), new.rules)
+        .await?;
+    let compiled = caller
+        .management
+        .trial_pool
+        .check(Some(team), rules)
+        .await?;
 
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     session.require_team(team)?;
     let note = new.note.as_ref().map_or("", Reason::as_str);
-    let (group, change) = add(management, &mut session, team, &new.name, &compiled, note).await?;
+    let (group, change) = add(
+        &caller.management,
+        &mut session,
+        team,
+        &new.name,
+        &compiled,
+        note,
+    )
+    .await?;
     let warnings = warnings_of(&mut session, &compiled.rules).await?;
     session.commit(change).await?;
     Ok(CreatedRuleGroup { group, warnings })
@@ -161,12 +164,11 @@ pub(crate) async fn add(
 /// # Errors
 /// The caller may not do it; there is no such group within reach; the name is taken.
 pub async fn rename(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     name: Option<Name>,
 ) -> Result<Group, Refused> {
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let before = lock(&mut session, group).await?;
     give_name(session, before, name).await
 }
@@ -176,13 +178,12 @@ pub async fn rename(
 /// # Errors
 /// As for [`rename`].
 pub async fn rename_seen(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     seen: &str,
     name: Name,
 ) -> Result<Result<Group, Outdated>, Refused> {
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let before = lock(&mut session, group).await?;
     if before.name != seen {
         let (action, id) = (Action::RuleGroupUpdate, group.as_uuid());
@@ -215,12 +216,8 @@ async fn give_name(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it judges for a site.
-pub async fn delete(
-    management: &Management,
-    caller: &Caller,
-    group: RuleGroupId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+pub async fn delete(caller: &Caller, group: RuleGroupId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let reach = session.reach();
     let found = rule_group::lock_to_disable(session.conn(), reach, group).await?;
     let (group, sites) = found.ok_or_else(unknown)?;

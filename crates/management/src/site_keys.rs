@@ -11,7 +11,7 @@ use serde_json::json;
 pub use store::site::keys::KeyRecord;
 use store::{page::Page, site};
 
-use crate::{Caller, Change, Management, Noun, Refused, Session, created, record, sites};
+use crate::{Caller, Change, Noun, Refused, Session, created, record, sites};
 
 /// A site key that was just created.
 #[derive(Debug)]
@@ -26,13 +26,8 @@ pub struct IssuedKey {
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-    page: Page,
-) -> Result<Vec<KeyRecord>, Refused> {
-    let mut session = management.read(caller, Scope::KeysRead).await?;
+pub async fn list(caller: &Caller, site: SiteId, page: Page) -> Result<Vec<KeyRecord>, Refused> {
+    let mut session = caller.read(Scope::KeysRead).await?;
     sites::require(&mut session, site).await?;
     Ok(site::keys::list(session.conn(), site, page).await?)
 }
@@ -42,12 +37,11 @@ pub async fn list(
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
 pub async fn last_used(
-    management: &Management,
     caller: &Caller,
     site: SiteId,
     keys: &[KeyRecord],
 ) -> Result<Vec<(SiteKeyId, DateTime<Utc>)>, Refused> {
-    let mut session = management.read(caller, Scope::KeysRead).await?;
+    let mut session = caller.read(Scope::KeysRead).await?;
     sites::require(&mut session, site).await?;
     let keys: Vec<SiteKeyId> = keys.iter().map(|key| key.id).collect();
     Ok(site::keys::last_used(session.conn(), site, &keys).await?)
@@ -57,13 +51,8 @@ pub async fn last_used(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach, or no such key of it.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-    key: SiteKeyId,
-) -> Result<KeyRecord, Refused> {
-    let mut session = management.read(caller, Scope::KeysRead).await?;
+pub async fn get(caller: &Caller, site: SiteId, key: SiteKeyId) -> Result<KeyRecord, Refused> {
+    let mut session = caller.read(Scope::KeysRead).await?;
     sites::require(&mut session, site).await?;
     find(&mut session, site, key).await
 }
@@ -72,12 +61,8 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; the plan allows no further key.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<IssuedKey, Refused> {
-    let mut session = management.change(caller, Scope::KeysWrite).await?;
+pub async fn create(caller: &Caller, site: SiteId) -> Result<IssuedKey, Refused> {
+    let mut session = caller.change(Scope::KeysWrite).await?;
     let team = sites::require_open(&mut session, site).await?;
     let (issued, change) = add(&mut session, team, site).await?;
     session.commit(change).await?;
@@ -99,12 +84,8 @@ pub(crate) async fn add(
 /// # Errors
 /// The caller may not do it; there is no such site within reach; it has no key to replace and the plan allows no further
 /// one.
-pub async fn rotate(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<IssuedKey, Refused> {
-    let mut session = management.change(caller, Scope::KeysWrite).await?;
+pub async fn rotate(caller: &Caller, site: SiteId) -> Result<IssuedKey, Refused> {
+    let mut session = caller.change(Scope::KeysWrite).await?;
     let team = sites::require_open(&mut session, site).await?;
     let new = site::keys::rotate(session.conn(), site).await?;
     let (issued, change) = issue(&mut session, Action::KeyRotate, team, site, new).await?;
@@ -116,13 +97,8 @@ pub async fn rotate(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach, or no such key of it.
-pub async fn disable(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-    key: SiteKeyId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::KeysWrite).await?;
+pub async fn disable(caller: &Caller, site: SiteId, key: SiteKeyId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::KeysWrite).await?;
     let team = sites::require(&mut session, site).await?;
     let found = find(&mut session, site, key).await?;
     if !site::keys::disable(session.conn(), key).await? {

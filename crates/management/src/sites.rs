@@ -37,12 +37,8 @@ pub struct IssuedSite {
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<ManagedSite>, Refused> {
-    let mut session = management.read(caller, Scope::SitesRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<ManagedSite>, Refused> {
+    let mut session = caller.read(Scope::SitesRead).await?;
     let reach = session.reach();
     Ok(site::settings::list(session.conn(), reach, page).await?)
 }
@@ -51,12 +47,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<ManagedSite, Refused> {
-    let mut session = management.read(caller, Scope::SitesRead).await?;
+pub async fn get(caller: &Caller, site: SiteId) -> Result<ManagedSite, Refused> {
+    let mut session = caller.read(Scope::SitesRead).await?;
     find(&mut session, site).await
 }
 
@@ -67,19 +59,18 @@ pub async fn get(
 /// The caller may not do it; the team, a rule group or a provider does not exist; the name is taken; the plan allows no
 /// further site; the team is being closed.
 pub async fn create(
-    management: &Management,
     caller: &Caller,
     team: Option<TeamId>,
     settings: &Settings,
 ) -> Result<IssuedSite, Refused> {
-    let mut session = management.change(caller, Scope::SitesWrite).await?;
+    let mut session = caller.change(Scope::SitesWrite).await?;
     let group = settings.default_rule_group;
     let team = match session.named_team(team).await? {
         Some(team) => Some(team),
         None => rule_group::team_of(session.conn(), group).await?,
     };
     let team = team.ok_or_else(|| unknown_group("default_rule_group_id"))?;
-    let (issued, change) = add(management, &mut session, team, settings).await?;
+    let (issued, change) = add(&caller.management, &mut session, team, settings).await?;
     session.commit(change).await?;
     Ok(issued)
 }
@@ -121,12 +112,11 @@ pub(crate) async fn add(
 /// The caller may not do it; there is no such site within reach; a rule group or a provider does not exist; the name is
 /// taken; the site is being closed.
 pub async fn update(
-    management: &Management,
     caller: &Caller,
     site: SiteId,
     edit: impl FnOnce(Settings) -> Settings,
 ) -> Result<ManagedSite, Refused> {
-    let (session, before) = locked(management, caller, site).await?;
+    let (session, before) = locked(caller, site).await?;
     let settings = edit(before.settings.clone());
     change(session, before, settings).await
 }
@@ -137,13 +127,12 @@ pub async fn update(
 /// # Errors
 /// As for [`update`].
 pub async fn update_seen(
-    management: &Management,
     caller: &Caller,
     site: SiteId,
     is_seen: impl FnOnce(&Settings) -> bool,
     edit: impl FnOnce(Settings) -> Settings,
 ) -> Result<Result<ManagedSite, Outdated>, Refused> {
-    let (mut session, before) = locked(management, caller, site).await?;
+    let (mut session, before) = locked(caller, site).await?;
     if !is_seen(&before.settings) {
         let (action, id) = (Action::SiteUpdate, before.id.as_uuid());
         return Ok(Err(session.outdated(action, id, "rule_group_ids").await?));
@@ -152,12 +141,8 @@ pub async fn update_seen(
     change(session, before, settings).await.map(Ok)
 }
 
-async fn locked(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<(Session, ManagedSite), Refused> {
-    let mut session = management.change(caller, Scope::SitesWrite).await?;
+async fn locked(caller: &Caller, site: SiteId) -> Result<(Session, ManagedSite), Refused> {
+    let mut session = caller.change(Scope::SitesWrite).await?;
     let before = lock(&mut session, site).await?;
     Ok((session, before))
 }
@@ -306,12 +291,8 @@ fn unknown_group(field: impl Into<String>) -> Refused {
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn counts(
-    management: &Management,
-    caller: &Caller,
-    sites: &[SiteId],
-) -> Result<Vec<Counts>, Refused> {
-    let mut session = management.read(caller, Scope::SitesRead).await?;
+pub async fn counts(caller: &Caller, sites: &[SiteId]) -> Result<Vec<Counts>, Refused> {
+    let mut session = caller.read(Scope::SitesRead).await?;
     session.require(Scope::KeysRead)?;
     session.require(Scope::WebhooksRead)?;
     let reach = session.reach();
@@ -322,12 +303,8 @@ pub async fn counts(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
-pub async fn readiness(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<Readiness, Refused> {
-    let mut session = management.read(caller, Scope::SitesRead).await?;
+pub async fn readiness(caller: &Caller, site: SiteId) -> Result<Readiness, Refused> {
+    let mut session = caller.read(Scope::SitesRead).await?;
     session.require(Scope::WebhooksRead)?;
     session.require(Scope::RulesRead)?;
     let reach = session.reach();
@@ -339,12 +316,8 @@ pub async fn readiness(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
-pub async fn outlook(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<RetentionPreview, Refused> {
-    let mut session = management.read(caller, Scope::SitesRead).await?;
+pub async fn outlook(caller: &Caller, site: SiteId) -> Result<RetentionPreview, Refused> {
+    let mut session = caller.read(Scope::SitesRead).await?;
     let reach = session.reach();
     let outlook = store::media::retention_preview(session.conn(), reach, site).await?;
     outlook.ok_or(Refused::NotFound(Noun::Site))

@@ -12,7 +12,7 @@ use store::{
     statistics::{self, Subject},
 };
 
-use crate::{Caller, Management, Noun, Refused, Session, sites};
+use crate::{Caller, Noun, Refused, Session, sites};
 
 /// What figures are wanted for.
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +43,9 @@ pub struct Answer {
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; the span of time is too long.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    query: Query,
-) -> Result<Answer, Refused> {
+pub async fn get(caller: &Caller, query: Query) -> Result<Answer, Refused> {
     let (from, to) = query.span(Utc::now())?;
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let mut session = caller.read(Scope::MediaRead).await?;
     let subject = subject(&mut session, query.site).await?;
     let report = statistics::report(session.conn(), subject, from, to, query.interval).await?;
     Ok(Answer { from, to, report })
@@ -60,12 +56,11 @@ pub async fn get(
 /// # Errors
 /// Those of [`get`].
 pub async fn get_with_before(
-    management: &Management,
     caller: &Caller,
     query: Query,
 ) -> Result<(Answer, Vec<Bucket>), Refused> {
     let (from, to) = query.span(Utc::now())?;
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let mut session = caller.read(Scope::MediaRead).await?;
     let subject = subject(&mut session, query.site).await?;
     let conn = session.conn();
     let found = statistics::report_with_before(conn, subject, from, to, query.interval).await?;
@@ -90,12 +85,11 @@ async fn subject(session: &mut Session, site: Option<SiteId>) -> Result<Subject,
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
 pub async fn of_group(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     days: u32,
 ) -> Result<GroupMatches, Refused> {
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let mut session = caller.read(Scope::MediaRead).await?;
     let team = rule_group::team_of(session.conn(), group).await?;
     let team = team.filter(|team| session.reach().covers(*team));
     let team = team.ok_or(Refused::NotFound(Noun::RuleGroup))?;

@@ -4,18 +4,14 @@ use domain::{audit::Action, id::TeamId, scope::Scope};
 use store::subscription;
 pub use store::subscription::{Subscription, Wanted};
 
-use crate::{Caller, Management, Noun, Refused, difference, record};
+use crate::{Caller, Noun, Refused, difference, record};
 
 /// A team's subscription.
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    team: TeamId,
-) -> Result<Subscription, Refused> {
-    let mut session = management.read(caller, Scope::SubscriptionsRead).await?;
+pub async fn get(caller: &Caller, team: TeamId) -> Result<Subscription, Refused> {
+    let mut session = caller.read(Scope::SubscriptionsRead).await?;
     session.require_team(team)?;
     let found = subscription::find(session.conn(), team).await?;
     found.ok_or(Refused::NotFound(Noun::Team))
@@ -26,12 +22,11 @@ pub async fn get(
 /// # Errors
 /// The caller may not do it; there is no such team, or no such plan.
 pub async fn replace(
-    management: &Management,
     caller: &Caller,
     team: TeamId,
     wanted: Wanted,
 ) -> Result<Subscription, Refused> {
-    let mut session = management.change(caller, Scope::SubscriptionsWrite).await?;
+    let mut session = caller.change(Scope::SubscriptionsWrite).await?;
     session.require_operator()?;
     let before = subscription::lock(session.conn(), team).await?;
     let before = before.ok_or(Refused::NotFound(Noun::Team))?;

@@ -10,18 +10,14 @@ use serde_json::json;
 pub use store::team::Team;
 use store::{page::Page, plan, team};
 
-use crate::{Caller, Change, Management, Noun, Refused, Session, difference, record};
+use crate::{Caller, Change, Noun, Refused, Session, difference, record};
 
 /// Teams within the caller's reach, the oldest first.
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Team>, Refused> {
-    let mut session = management.read(caller, Scope::TeamsRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Team>, Refused> {
+    let mut session = caller.read(Scope::TeamsRead).await?;
     let reach = session.reach();
     Ok(team::list(session.conn(), reach, page).await?)
 }
@@ -30,8 +26,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
-pub async fn get(management: &Management, caller: &Caller, team: TeamId) -> Result<Team, Refused> {
-    let mut session = management.read(caller, Scope::TeamsRead).await?;
+pub async fn get(caller: &Caller, team: TeamId) -> Result<Team, Refused> {
+    let mut session = caller.read(Scope::TeamsRead).await?;
     session.require_team(team)?;
     let team = team::find(session.conn(), team).await?;
     team.ok_or(Refused::NotFound(Noun::Team))
@@ -42,13 +38,8 @@ pub async fn get(management: &Management, caller: &Caller, team: TeamId) -> Resu
 ///
 /// # Errors
 /// The caller may not do it; there is no such plan.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    name: &Name,
-    plan: Option<PlanId>,
-) -> Result<Team, Refused> {
-    let mut session = management.change(caller, Scope::TeamsWrite).await?;
+pub async fn create(caller: &Caller, name: &Name, plan: Option<PlanId>) -> Result<Team, Refused> {
+    let mut session = caller.change(Scope::TeamsWrite).await?;
     let (team, change) = add(&mut session, name, plan).await?;
     session.commit(change).await?;
     Ok(team)
@@ -73,12 +64,11 @@ pub(crate) async fn add(
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
 pub async fn update(
-    management: &Management,
     caller: &Caller,
     team: TeamId,
     edit: impl FnOnce(&str) -> Option<Name>,
 ) -> Result<Team, Refused> {
-    let mut session = management.change(caller, Scope::TeamsWrite).await?;
+    let mut session = caller.change(Scope::TeamsWrite).await?;
     session.require_team(team)?;
     let before = team::lock(session.conn(), team).await?;
     let before = before.ok_or(Refused::NotFound(Noun::Team))?;

@@ -17,7 +17,7 @@ use store::{
     token::{self, LAST_GENERATION, NotDisabled},
 };
 
-use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created};
+use crate::{Caller, Change, Conflict, Forbidden, Noun, Refused, Session, created};
 
 /// A token that was just created.
 #[derive(Debug)]
@@ -34,12 +34,11 @@ pub struct IssuedToken {
 /// # Errors
 /// The caller may not do it.
 pub async fn list(
-    management: &Management,
     caller: &Caller,
     created_by: Option<TokenId>,
     page: Page,
 ) -> Result<Vec<Token>, Refused> {
-    let mut session = management.read(caller, Scope::TokensRead).await?;
+    let mut session = caller.read(Scope::TokensRead).await?;
     let reach = session.reach();
     Ok(token::list(session.conn(), reach, created_by, page).await?)
 }
@@ -48,12 +47,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it, or is not an operator.
-pub async fn of_operators(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Token>, Refused> {
-    let mut session = management.read(caller, Scope::TokensRead).await?;
+pub async fn of_operators(caller: &Caller, page: Page) -> Result<Vec<Token>, Refused> {
+    let mut session = caller.read(Scope::TokensRead).await?;
     session.require_operator()?;
     Ok(token::of_operators(session.conn(), page).await?)
 }
@@ -62,12 +57,8 @@ pub async fn of_operators(
 ///
 /// # Errors
 /// The caller may not do it; there is no such token within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    token: TokenId,
-) -> Result<Token, Refused> {
-    let mut session = management.read(caller, Scope::TokensRead).await?;
+pub async fn get(caller: &Caller, token: TokenId) -> Result<Token, Refused> {
+    let mut session = caller.read(Scope::TokensRead).await?;
     find(&mut session, token).await
 }
 
@@ -77,12 +68,8 @@ pub async fn get(
 /// The caller may not do it, or does not have one of the scopes; there is no such team within
 /// reach; the expiry is not in the future, or after the caller's own; too many tokens stand above
 /// this one; the plan allows no further token.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    new: &NewToken,
-) -> Result<IssuedToken, Refused> {
-    let mut session = management.change(caller, Scope::TokensWrite).await?;
+pub async fn create(caller: &Caller, new: &NewToken) -> Result<IssuedToken, Refused> {
+    let mut session = caller.change(Scope::TokensWrite).await?;
     let (issued, change) = add(&mut session, new).await?;
     session.commit(change).await?;
     Ok(issued)
@@ -125,13 +112,8 @@ pub(crate) async fn add(
 /// # Errors
 /// The caller may not do it; there is no such token within reach; one of the tokens has a scope
 /// that the caller does not have.
-pub async fn disable(
-    management: &Management,
-    caller: &Caller,
-    token: TokenId,
-    extent: Extent,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::TokensWrite).await?;
+pub async fn disable(caller: &Caller, token: TokenId, extent: Extent) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::TokensWrite).await?;
     let token = find(&mut session, token).await?;
     let (conn, own) = session.parts();
     let disabled = token::disable(conn, own, token.id, extent).await;

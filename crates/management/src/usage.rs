@@ -4,7 +4,7 @@ use domain::{id::TeamId, scope::Scope};
 use store::usage;
 pub use store::usage::Period;
 
-use crate::{Caller, Management, Noun, Refused};
+use crate::{Caller, Noun, Refused};
 
 /// Ten years.
 const PERIODS: i64 = 120;
@@ -14,12 +14,8 @@ const PERIODS: i64 = 120;
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
-pub async fn periods(
-    management: &Management,
-    caller: &Caller,
-    team: TeamId,
-) -> Result<Vec<Period>, Refused> {
-    let mut session = management.read(caller, Scope::UsageRead).await?;
+pub async fn periods(caller: &Caller, team: TeamId) -> Result<Vec<Period>, Refused> {
+    let mut session = caller.read(Scope::UsageRead).await?;
     session.require_team(team)?;
     let periods = usage::periods(session.conn(), team, PERIODS).await?;
     if periods.is_empty() {

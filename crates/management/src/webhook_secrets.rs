@@ -7,7 +7,7 @@ use serde_json::json;
 pub use store::site::webhook_secret::{Rotated, Standing};
 use store::{encryption, site};
 
-use crate::{Caller, Management, Noun, Refused, record, sites};
+use crate::{Caller, Noun, Refused, record, sites};
 
 /// A webhook secret that was just created.
 #[derive(Debug)]
@@ -53,12 +53,8 @@ impl Dropped {
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<Standing, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+pub async fn get(caller: &Caller, site: SiteId) -> Result<Standing, Refused> {
+    let mut session = caller.read(Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
     let standing = site::webhook_secret::standing(session.conn(), site).await?;
     standing.ok_or(Refused::NotFound(Noun::Site))
@@ -70,19 +66,18 @@ pub async fn get(
 /// # Errors
 /// The caller may not do it; there is no such site within reach; `activate_at` is more than [`LONGEST_NOTICE`] ahead.
 pub async fn rotate(
-    management: &Management,
     caller: &Caller,
     site: SiteId,
     activate_at: Option<DateTime<Utc>>,
 ) -> Result<IssuedSecret, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let mut session = caller.change(Scope::WebhooksWrite).await?;
     session.require_recent_password()?;
     let team = sites::require_open(&mut session, site).await?;
     if activate_at.is_some_and(|at| at > Utc::now() + LONGEST_NOTICE) {
         let message = "must be at most 30 days ahead";
         return Err(Refused::field("activate_at", message));
     }
-    let key = management.master_key()?;
+    let key = caller.management.master_key()?;
     // A secret that is sealed with the key of another database would be lost.
     encryption::check_master_key(session.conn(), key).await?;
     let rotated = site::webhook_secret::rotate(session.conn(), key, site, activate_at).await?;

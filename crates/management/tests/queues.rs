@@ -67,15 +67,17 @@ async fn a_pause_is_in_force_before_its_jobs_are_counted(pool: PgPool) {
             .unwrap();
         let management = Arc::clone(&management);
         let change = tokio::spawn(async move {
-            let (caller, pause) = (Caller::command_line(), || Ok(Some(Pause::UntilResumed)));
+            let (caller, pause) = (Caller::command_line(&management), || {
+                Ok(Some(Pause::UntilResumed))
+            });
             match table {
-                "queues" => update_queue(&management, &caller, QUEUE, pause)
+                "queues" => update_queue(&caller, QUEUE, pause)
                     .await
                     .map(|updated| updated.restrictions.is_paused),
-                "groups" => update_group(&management, &caller, QUEUE, Group(id), pause, None)
+                "groups" => update_group(&caller, QUEUE, Group(id), pause, None)
                     .await
                     .map(|updated| updated.now.is_paused),
-                _ => update_lane(&management, &caller, QUEUE, Lane(id), pause, None)
+                _ => update_lane(&caller, QUEUE, Lane(id), pause, None)
                     .await
                     .map(|updated| updated.now.is_paused),
             }

@@ -7,14 +7,16 @@ mod ops_role;
 mod preconditions;
 #[cfg(test)]
 mod tests;
+mod unready;
 
 use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator};
 
 use crate::Error;
 
 pub use self::{
-    compatibility::{Compatibility, Unready, Versions},
+    compatibility::Compatibility,
     ops_role::missing_role,
+    unready::{Unready, Versions},
 };
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");

@@ -1,5 +1,7 @@
 //! People: `gatehouse admin create-user`, `reset-password`, `remove-factor`, `hand-over` and `list-users`.
 
+use std::sync::Arc;
+
 use ::console::origin;
 use clap::Args;
 use domain::{
@@ -57,7 +59,7 @@ pub(super) struct Reset {
     console: PublicUrlOptions,
 }
 
-pub(super) async fn invite(management: &Management, new: NewUser) -> Result<Value, Refused> {
+pub(super) async fn invite(management: &Arc<Management>, new: NewUser) -> Result<Value, Refused> {
     let wanted = Wanted {
         team: new.team,
         email: new.email,
@@ -66,7 +68,7 @@ pub(super) async fn invite(management: &Management, new: NewUser) -> Result<Valu
             sites: (!new.sites.is_empty()).then_some(new.sites),
         },
     };
-    let issued = invitations::create(management, &Caller::command_line(), &wanted).await?;
+    let issued = invitations::create(&Caller::command_line(management), &wanted).await?;
     Ok(json!({
         "invitation_id": issued.invitation.id,
         "email": issued.invitation.email,
@@ -75,9 +77,9 @@ pub(super) async fn invite(management: &Management, new: NewUser) -> Result<Valu
     }))
 }
 
-pub(super) async fn reset(management: &Management, wanted: Reset) -> Result<Value, Refused> {
+pub(super) async fn reset(management: &Arc<Management>, wanted: Reset) -> Result<Value, Refused> {
     let Reset { email, console } = wanted;
-    let issued = password_resets::create_of(management, &Caller::command_line(), &email).await?;
+    let issued = password_resets::create_of(&Caller::command_line(management), &email).await?;
     Ok(json!({
         "email": email,
         "link": link(&console, &issued.secret),
@@ -91,10 +93,10 @@ fn link(options: &PublicUrlOptions, secret: &LinkSecret) -> String {
 }
 
 pub(super) async fn remove_factor(
-    management: &Management,
+    management: &Arc<Management>,
     email: &Email,
 ) -> Result<Value, Refused> {
-    let removed = factor_removal::remove(management, &Caller::command_line(), email).await?;
+    let removed = factor_removal::remove(&Caller::command_line(management), email).await?;
     Ok(json!({
         "email": email,
         "had_factor": removed.had_factor,
@@ -106,9 +108,12 @@ pub(super) async fn remove_factor(
     }))
 }
 
-pub(super) async fn hand_over(management: &Management, wanted: Reset) -> Result<Value, Refused> {
+pub(super) async fn hand_over(
+    management: &Arc<Management>,
+    wanted: Reset,
+) -> Result<Value, Refused> {
     let Reset { email, console } = wanted;
-    let done = hand_account_over(management, &Caller::command_line(), &email).await?;
+    let done = hand_account_over(&Caller::command_line(management), &email).await?;
     Ok(json!({
         "email": email,
         "had_factor": done.had_factor,
@@ -122,12 +127,15 @@ pub(super) async fn hand_over(management: &Management, wanted: Reset) -> Result<
     }))
 }
 
-pub(super) async fn list(management: &Management, team: Option<TeamId>) -> Result<Value, Refused> {
+pub(super) async fn list(
+    management: &Arc<Management>,
+    team: Option<TeamId>,
+) -> Result<Value, Refused> {
     let mut listed = Vec::new();
     let mut after = None;
     loop {
         let page = Page { after, limit: PAGE };
-        let people = people::list(management, &Caller::command_line(), page).await?;
+        let people = people::list(&Caller::command_line(management), page).await?;
         let Some(last) = people.last() else { break };
         after = Some(last.id.as_uuid());
         let wanted = people

@@ -1,6 +1,6 @@
 //! Plans: `gatehouse admin create-plan` and `change-plan`.
 
-use std::str::FromStr;
+use std::{str::FromStr, sync::Arc};
 
 use clap::Args;
 use domain::{
@@ -137,14 +137,17 @@ fn or<T>(given: Option<OrNone<T>>, otherwise: Option<T>) -> Option<T> {
     given.map_or(otherwise, |given| given.0)
 }
 
-pub(super) async fn create(management: &Management, new: NewPlan) -> Result<Value, Refused> {
+pub(super) async fn create(management: &Arc<Management>, new: NewPlan) -> Result<Value, Refused> {
     let terms = new.allowed.applied_to(Terms::named(new.name));
-    let plan = plans::create(management, &Caller::command_line(), terms).await?;
+    let plan = plans::create(&Caller::command_line(management), terms).await?;
     Ok(json!({ "plan_id": plan.id }))
 }
 
 /// Prints the terms as the management interface names them.
-pub(super) async fn change(management: &Management, change: PlanChange) -> anyhow::Result<Value> {
+pub(super) async fn change(
+    management: &Arc<Management>,
+    change: PlanChange,
+) -> anyhow::Result<Value> {
     let edit = |before: Terms| {
         let name = change.name.unwrap_or_else(|| before.name.clone());
         Terms {
@@ -152,7 +155,7 @@ pub(super) async fn change(management: &Management, change: PlanChange) -> anyho
             ..change.allowed.applied_to(before)
         }
     };
-    let plan = plans::update(management, &Caller::command_line(), change.plan, edit).await;
+    let plan = plans::update(&Caller::command_line(management), change.plan, edit).await;
     let plan = plan.map_err(told)?;
     let mut made = serde_json::to_value(plan.terms)?;
     made["plan_id"] = json!(plan.id);

@@ -1,6 +1,9 @@
 //! What `gatehouse admin` makes of rule files: sites and rule groups.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::ensure;
 use domain::{
@@ -20,7 +23,7 @@ use crate::{
 };
 
 pub(super) async fn create(
-    management: &Management,
+    management: &Arc<Management>,
     team: TeamId,
     name: Name,
     rules: Option<PathBuf>,
@@ -35,7 +38,7 @@ pub(super) async fn create(
         name,
         rules: rules.rules,
     };
-    let made = provisioning::site(management, &Caller::command_line(), team, new).await;
+    let made = provisioning::site(&Caller::command_line(management), team, new).await;
     let (issued, group) = made.map_err(|refused| told_of_rules(refused, &names))?;
     Ok(json!({
         "site_id": issued.site.id,
@@ -52,12 +55,12 @@ fn default_group_of(site: &Name) -> Name {
 }
 
 pub(super) async fn load_rules(
-    management: &Management,
+    management: &Arc<Management>,
     team: TeamId,
     publish_to: Option<RuleGroupId>,
     file: &Path,
 ) -> anyhow::Result<Value> {
-    let caller = Caller::command_line();
+    let caller = Caller::command_line(management);
     let file = rule_file::read(file)?;
     let names = file.rules.names();
     let Some(group) = publish_to else {
@@ -67,14 +70,14 @@ pub(super) async fn load_rules(
             rules: file.rules,
             note: None,
         };
-        let created = rule_groups::create(management, &caller, new).await;
+        let created = rule_groups::create(&caller, new).await;
         let created = created.map_err(|refused| told_of_rules(refused, &names))?;
         return Ok(json!({ "rule_group_id": created.group.id }));
     };
-    let found = rule_groups::get(management, &caller, group).await;
+    let found = rule_groups::get(&caller, group).await;
     let found = found.map_err(told)?;
     ensure!(found.team == team, "team {team} has no rule group {group}");
-    let version = versions::publish(management, &caller, group, file.rules).await;
+    let version = versions::publish(&caller, group, file.rules).await;
     let version = version.map_err(|refused| told_of_rules(refused, &names))?;
     Ok(json!({ "rule_group_id": group, "version_id": version.id }))
 }

@@ -1,6 +1,6 @@
 //! `gatehouse queue jobs` and `dead`: the live jobs, and the dead ones, one by one or counted by cause.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
@@ -60,7 +60,7 @@ pub(super) struct WhichDead {
 }
 
 impl WhichDead {
-    pub(super) async fn filter(&self, management: &Management) -> anyhow::Result<Filter<'_>> {
+    pub(super) async fn filter(&self, management: &Arc<Management>) -> anyhow::Result<Filter<'_>> {
         let which = &self.which;
         let before = match self.before {
             Some(id) => Some(find(management, id).await?.place()),
@@ -79,12 +79,12 @@ impl WhichDead {
     }
 }
 
-async fn find(management: &Management, id: JobId) -> anyhow::Result<DeadJobRecord> {
+async fn find(management: &Arc<Management>, id: JobId) -> anyhow::Result<DeadJobRecord> {
     let filter = Filter {
         ids: Some(&[id]),
         ..Filter::default()
     };
-    let found = dead_jobs::list(management, &Caller::command_line(), filter, 1).await;
+    let found = dead_jobs::list(&Caller::command_line(management), filter, 1).await;
     let found = found.map_err(told)?.pop();
     found.with_context(|| format!("--before: there is no dead job {id} (any more)"))
 }
@@ -107,13 +107,13 @@ pub(super) async fn live(conn: &mut PgConnection, args: &LiveArgs) -> anyhow::Re
     }))
 }
 
-pub(super) async fn dead(management: &Management, args: &DeadArgs) -> anyhow::Result<Report> {
+pub(super) async fn dead(management: &Arc<Management>, args: &DeadArgs) -> anyhow::Result<Report> {
     let now = queue::now(&mut *management.pool.acquire().await?).await?;
-    let caller = &Caller::command_line();
+    let caller = &Caller::command_line(management);
     let filter = args.which.filter(management).await?;
     let limit = args.shown.limit;
     if args.summary {
-        let summary = dead_jobs::summary(management, caller, filter, limit).await;
+        let summary = dead_jobs::summary(caller, filter, limit).await;
         let Summary {
             at: now,
             matching: total,
@@ -126,7 +126,7 @@ pub(super) async fn dead(management: &Management, args: &DeadArgs) -> anyhow::Re
         });
         return Ok(Report::new(groups_text(now, total, &groups), document));
     }
-    let found = dead_jobs::list(management, caller, filter, limit + 1).await;
+    let found = dead_jobs::list(caller, filter, limit + 1).await;
     Ok(listing(now, found.map_err(told)?, args.shown, |last| {
         let id = last.id;
         format!("These are the latest {limit}. For the next ones, add --before {id}.")

@@ -1,6 +1,8 @@
 //! `gatehouse queue pause`, `resume` and `cap`: pauses and caps for a queue, or for one of its
 //! groups or lanes.
 
+use std::sync::Arc;
+
 use std::{
     fmt::{self, Write as _},
     time::Duration,
@@ -65,7 +67,7 @@ fn cap_value(text: &str) -> Result<Cap, String> {
     })
 }
 
-pub(super) async fn pause(management: &Management, args: PauseArgs) -> anyhow::Result<Report> {
+pub(super) async fn pause(management: &Arc<Management>, args: PauseArgs) -> anyhow::Result<Report> {
     let pause = args.duration.map_or(Pause::UntilResumed, Pause::For);
     let after = PauseResult::updating(management, args.target, Some(pause), None).await;
     let after = after.map_err(told)?;
@@ -78,7 +80,7 @@ pub(super) async fn pause(management: &Management, args: PauseArgs) -> anyhow::R
     Ok(Report::new(text, after.document))
 }
 
-pub(super) async fn resume(management: &Management, target: Target) -> anyhow::Result<Report> {
+pub(super) async fn resume(management: &Arc<Management>, target: Target) -> anyhow::Result<Report> {
     let Target { queue, part } = target;
     let after = PauseResult::updating(management, target, Some(Pause::End), None).await;
     let after = after.map_err(told)?;
@@ -114,7 +116,7 @@ pub(super) async fn resume(management: &Management, target: Target) -> anyhow::R
     Ok(Report::new(text, document))
 }
 
-pub(super) async fn cap(management: &Management, args: CapArgs) -> anyhow::Result<Report> {
+pub(super) async fn cap(management: &Arc<Management>, args: CapArgs) -> anyhow::Result<Report> {
     let (target, Cap(cap)) = (args.target, args.cap);
     if matches!(target.part.held(), Held::Queue) {
         anyhow::bail!("a cap applies to a group or a lane: give --group or --lane");
@@ -146,29 +148,29 @@ impl PauseResult {
     /// Changes the target.
     #[expect(clippy::option_option, reason = "absent and none are two things")]
     async fn updating(
-        management: &Management,
+        management: &Arc<Management>,
         target: Target,
         pause: Option<Pause>,
         cap: Option<Option<u32>>,
     ) -> Result<Self, Refused> {
-        let caller = &Caller::command_line();
+        let caller = &Caller::command_line(management);
         let name = target.queue.as_str();
         let pause = || Ok(pause);
         Ok(match target.part.held() {
             Held::Queue => {
-                let updated = queues::update_queue(management, caller, name, pause).await?;
+                let updated = queues::update_queue(caller, name, pause).await?;
                 let (stats, restrictions) = (&updated.now.stats, &updated.now.restrictions);
                 let document = status::queue_document(stats, restrictions);
                 let until = restrictions.paused_until;
                 let jobs = (stats.due, stats.running);
                 Self::of(updated, until, jobs, document)
             }
-            Held::Group(group) => Self::of_section(
-                queues::update_group(management, caller, name, group, pause, cap).await?,
-            ),
-            Held::Lane(lane) => Self::of_section(
-                queues::update_lane(management, caller, name, lane, pause, cap).await?,
-            ),
+            Held::Group(group) => {
+                Self::of_section(queues::update_group(caller, name, group, pause, cap).await?)
+            }
+            Held::Lane(lane) => {
+                Self::of_section(queues::update_lane(caller, name, lane, pause, cap).await?)
+            }
         })
     }
 

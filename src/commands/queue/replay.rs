@@ -1,5 +1,7 @@
 //! `gatehouse queue replay`: runs dead jobs again, in batches, and can be stopped and continued.
 
+use std::sync::Arc;
+
 use std::{
     fmt::Write as _,
     io::{IsTerminal as _, Write as _},
@@ -55,16 +57,16 @@ pub(super) struct Args {
     dry_run: bool,
 }
 
-pub(super) async fn run(management: &Management, args: &Args) -> anyhow::Result<Report> {
+pub(super) async fn run(management: &Arc<Management>, args: &Args) -> anyhow::Result<Report> {
     let stop = service::stop_signal()?;
-    let caller = &Caller::command_line();
+    let caller = &Caller::command_line(management);
     let filter = args.which.filter(management).await?;
-    let replay = dead_jobs::begin_replay(management, caller, filter).await;
+    let replay = dead_jobs::begin_replay(caller, filter).await;
     let mut replay = replay.map_err(told)?;
     if args.dry_run {
         return dry_run(management, &replay).await;
     }
-    let matching = dead_jobs::count(management, caller, replay.filter()).await;
+    let matching = dead_jobs::count(caller, replay.filter()).await;
     let matching = matching.map_err(told)?;
     let mut progress = Progress::new(matching);
     let mut left = matching;
@@ -79,7 +81,7 @@ pub(super) async fn run(management: &Management, args: &Args) -> anyhow::Result<
         if !go_through(management, &mut replay, &mut progress, &stop).await? {
             return Ok(interrupted(&progress));
         }
-        left = dead_jobs::count(management, caller, replay.filter())
+        left = dead_jobs::count(caller, replay.filter())
             .await
             .map_err(told)?;
     }
@@ -103,14 +105,14 @@ pub(super) async fn run(management: &Management, args: &Args) -> anyhow::Result<
 
 /// One pass, batch by batch. `false` if it was stopped before its end.
 async fn go_through(
-    management: &Management,
+    management: &Arc<Management>,
     replay: &mut Replay<'_>,
     progress: &mut Progress,
     stop: &CancellationToken,
 ) -> anyhow::Result<bool> {
-    let caller = &Caller::command_line();
+    let caller = &Caller::command_line(management);
     while !stop.is_cancelled() {
-        let batch = match dead_jobs::replay(management, caller, replay, BATCH).await {
+        let batch = match dead_jobs::replay(caller, replay, BATCH).await {
             Ok(batch) => batch,
             Err(refused) => {
                 progress.clear();
@@ -133,9 +135,9 @@ async fn go_through(
     Ok(false)
 }
 
-async fn dry_run(management: &Management, replay: &Replay<'_>) -> anyhow::Result<Report> {
-    let caller = &Caller::command_line();
-    let summary = dead_jobs::summary(management, caller, replay.filter(), GROUPS).await;
+async fn dry_run(management: &Arc<Management>, replay: &Replay<'_>) -> anyhow::Result<Report> {
+    let caller = &Caller::command_line(management);
+    let summary = dead_jobs::summary(caller, replay.filter(), GROUPS).await;
     let Summary {
         at: now,
         matching,

@@ -3,7 +3,7 @@
 
 mod bottlenecks;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use management::{
@@ -40,9 +40,9 @@ pub(super) struct Args {
     group: Option<Group>,
 }
 
-pub(super) async fn run(management: &Management, args: Args) -> anyhow::Result<Report> {
-    let caller = &Caller::command_line();
-    let overview = queues::list(management, caller).await.map_err(told)?;
+pub(super) async fn run(management: &Arc<Management>, args: Args) -> anyhow::Result<Report> {
+    let caller = &Caller::command_line(management);
+    let overview = queues::list(caller).await.map_err(told)?;
     let (now, queues, workers) = (overview.at, overview.queues, overview.workers);
     let mut text = queue_table(now, &queues);
     text += &bound_lines(&queues, &workers);
@@ -55,14 +55,14 @@ pub(super) async fn run(management: &Management, args: Args) -> anyhow::Result<R
     if args.groups || args.group.is_some() {
         let groups = match args.group {
             Some(group) => of_group(management, group).await,
-            None => queues::held_groups(management, caller, BUSIEST, MOST_LANES).await,
+            None => queues::held_groups(caller, BUSIEST, MOST_LANES).await,
         };
         let (table, list) = sections(now, ("group", "GROUP"), &groups.map_err(told)?);
         text += &table;
         document["groups"] = list;
     }
     if args.lanes {
-        let lanes = queues::held_lanes(management, caller, BUSIEST, MOST_LANES).await;
+        let lanes = queues::held_lanes(caller, BUSIEST, MOST_LANES).await;
         let (table, list) = sections(now, ("lane", "LANE"), &lanes.map_err(told)?);
         text += &table;
         document["lanes"] = list;
@@ -186,11 +186,11 @@ fn worker_document(worker: &Worker) -> Value {
 }
 
 /// One group in each queue.
-async fn of_group(management: &Management, group: Group) -> Result<Vec<GroupStats>, Refused> {
-    let caller = Caller::command_line();
+async fn of_group(management: &Arc<Management>, group: Group) -> Result<Vec<GroupStats>, Refused> {
+    let caller = Caller::command_line(management);
     let mut found = Vec::new();
     for queue in store::jobs::ALL {
-        let group = queues::get_group(management, &caller, queue.as_str(), group).await?;
+        let group = queues::get_group(&caller, queue.as_str(), group).await?;
         found.push(group);
     }
     Ok(found)

@@ -121,7 +121,7 @@ async fn nobody_is_offered_a_decision_that_would_be_refused(pool: PgPool) {
             sites: Some(vec![shop]),
         },
     };
-    let issued = invitations::create(&stage.management, &Caller::command_line(), &wanted).await;
+    let issued = invitations::create(&Caller::command_line(&stage.management), &wanted).await;
     let mut of_shop = stage.browser();
     let form = format!("name=Sho&password={}", PASSWORD.replace(' ', "+"));
     let link = format!("/links/{}", issued.unwrap().secret.expose());

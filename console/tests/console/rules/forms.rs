@@ -115,7 +115,7 @@ async fn each_kind_has_a_form_that_tells_mistakes_at_their_fields(pool: PgPool) 
         max_distance: None,
         team: Some(room.stage.team),
     };
-    let list = hash_lists::create(&room.stage.management, &Caller::command_line(), list).await;
+    let list = hash_lists::create(&Caller::command_line(&room.stage.management), list).await;
     let list = list.unwrap().id.to_string();
     let group = room.group("House rules").await;
     let new = format!("{group}/rules/new");

@@ -106,9 +106,9 @@ impl Room {
 
     /// Somebody with this role in a team of their own.
     pub(crate) async fn stranger(&self, email: &str) -> Stranger {
-        let caller = Caller::command_line();
+        let caller = Caller::command_line(&self.stage.management);
         let name = "Elsewhere".parse().unwrap();
-        let team = management::teams::create(&self.stage.management, &caller, &name, None);
+        let team = management::teams::create(&caller, &name, None);
         let team = team.await.unwrap().id;
         let wanted = invitations::Wanted {
             team: Some(team),
@@ -118,7 +118,7 @@ impl Room {
                 sites: None,
             },
         };
-        let issued = invitations::create(&self.stage.management, &caller, &wanted).await;
+        let issued = invitations::create(&caller, &wanted).await;
         let link = format!("/links/{}", issued.unwrap().secret.expose());
         Stranger {
             browser: self.stage.join(&link).await,

@@ -188,12 +188,10 @@ async fn a_role_that_is_given_later_is_not_the_strangers(pool: PgPool) {
         .fetch_one(&scene.stage.management.pool)
         .await
         .unwrap();
-    let by = Caller::command_line();
-    let promoted = people::update(&scene.stage.management, &by, member.into(), |standing| {
-        Standing {
-            role: Role::Owner,
-            ..standing
-        }
+    let by = Caller::command_line(&scene.stage.management);
+    let promoted = people::update(&by, member.into(), |standing| Standing {
+        role: Role::Owner,
+        ..standing
     });
     promoted.await.unwrap();
     assert!(gets_in(&scene.provider, &other, "eve").await.is_none());
@@ -259,8 +257,8 @@ async fn one_command_hands_the_account_over(pool: PgPool) {
     let mut stranger = Stranger::of(stage).await;
     connect(&scene.provider, &mut stranger.browser, "eve").await;
     let mut half = Stranger::half_session(stage).await;
-    let (management, by) = (&stage.management, Caller::command_line());
-    let done = transfer_account(management, &by, &ceo()).await.unwrap();
+    let by = Caller::command_line(&stage.management);
+    let done = transfer_account(&by, &ceo()).await.unwrap();
     assert!(done.had_factor);
     assert_nothing_is_left(&scene, &mut stranger, &mut half).await;
     let ended = json!({
@@ -286,10 +284,8 @@ async fn an_account_in_no_team_is_handed_over_too(pool: PgPool) {
     let disable = "update memberships set disabled_at = now()";
     let pool = &stage.management.pool;
     sqlx::query(disable).execute(pool).await.unwrap();
-    let by = Caller::command_line();
-    let done = transfer_account(&stage.management, &by, &ceo())
-        .await
-        .unwrap();
+    let by = Caller::command_line(&stage.management);
+    let done = transfer_account(&by, &ceo()).await.unwrap();
     let (who, _) = stage.last("account.hand_over").await;
     assert_eq!(who, "command_line");
     // In no team, nobody is told of the new password.

@@ -78,9 +78,9 @@ async fn who_had_only_the_provider_comes_back_to_it_after_a_new_password(pool: P
     let stage = &scene.stage;
     let roles = [scene.role(Role::Viewer)];
     scene.sign_on(&mut stage.browser(), "ada", &roles).await;
-    let by = management::Caller::command_line();
+    let by = management::Caller::command_line(&stage.management);
     let email = ADA.parse().unwrap();
-    let link = management::people::password_resets::create_of(&stage.management, &by, &email);
+    let link = management::people::password_resets::create_of(&by, &email);
     let link = format!("/links/{}", link.await.unwrap().secret.expose());
     let form = "password=gravel+lantern+moth";
     stage.browser().post(&link, form).await.leads_to();

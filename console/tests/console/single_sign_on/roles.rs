@@ -125,7 +125,7 @@ async fn nobody_is_granted_a_role_in_a_closed_team(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn what_people_gave_or_took_by_hand_stays(pool: PgPool) {
     let scene = Scene::new(pool).await;
-    let (management, hand) = (&scene.stage.management, Caller::command_line());
+    let hand = Caller::command_line(&scene.stage.management);
     scene
         .sign_on(
             &mut scene.stage.browser(),
@@ -138,9 +138,7 @@ async fn what_people_gave_or_took_by_hand_stays(pool: PgPool) {
         role: Role::Lead,
         ..standing
     };
-    people::update(management, &hand, ada.id, lead)
-        .await
-        .unwrap();
+    people::update(&hand, ada.id, lead).await.unwrap();
     for roles in [vec![scene.role(Role::Owner)], vec![]] {
         let entered = scene
             .sign_on(&mut scene.stage.browser(), "ada", &roles)
@@ -149,7 +147,7 @@ async fn what_people_gave_or_took_by_hand_stays(pool: PgPool) {
         assert_eq!(scene.person("ada").await.unwrap().role, Role::Lead);
     }
 
-    people::disable(management, &hand, ada.id).await.unwrap();
+    people::disable(&hand, ada.id).await.unwrap();
     let mut browser = scene.stage.browser();
     let refused = scene
         .sign_on(&mut browser, "ada", &[scene.role(Role::Owner)])
@@ -170,8 +168,8 @@ async fn a_granted_role_that_was_taken_by_hand_is_not_granted_again(pool: PgPool
     let mut browser = scene.stage.browser();
     scene.sign_on(&mut browser, "ada", &viewer).await;
     let ada = scene.person("ada").await.unwrap();
-    let hand = Caller::command_line();
-    let disabled = people::disable(&scene.stage.management, &hand, ada.id);
+    let hand = Caller::command_line(&scene.stage.management);
+    let disabled = people::disable(&hand, ada.id);
     disabled.await.unwrap();
     assert_eq!(browser.get("/account").await.leads_to(), "/sign-in");
     let refused = scene

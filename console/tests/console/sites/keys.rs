@@ -17,8 +17,8 @@ async fn keys(stage: &Stage, site: SiteId) -> Vec<KeyRecord> {
         after: None,
         limit: 100,
     };
-    let caller = Caller::command_line();
-    let keys = site_keys::list(&stage.management, &caller, site, page).await;
+    let caller = Caller::command_line(&stage.management);
+    let keys = site_keys::list(&caller, site, page).await;
     keys.unwrap()
 }
 
@@ -90,11 +90,9 @@ async fn a_key_is_created_shown_once_and_disabled(pool: PgPool) {
 async fn all_keys_are_replaced_after_the_name_was_typed(pool: PgPool) {
     let stage = Stage::new(pool.clone()).await;
     let forum = site(&stage, HOSTILE).await;
-    let caller = Caller::command_line();
+    let caller = Caller::command_line(&stage.management);
     for _ in 0..2 {
-        site_keys::create(&stage.management, &caller, forum)
-            .await
-            .unwrap();
+        site_keys::create(&caller, forum).await.unwrap();
     }
     let path = format!("/t/{}/sites/{forum}/keys", stage.team);
     let rotate = format!("{path}/rotate");
@@ -143,8 +141,8 @@ async fn the_limit_of_the_plan_is_told(pool: PgPool) {
 async fn a_viewer_sees_keys_and_changes_none(pool: PgPool) {
     let stage = Stage::new(pool.clone()).await;
     let forum = site(&stage, "Forum").await;
-    let caller = Caller::command_line();
-    let key = site_keys::create(&stage.management, &caller, forum).await;
+    let caller = Caller::command_line(&stage.management);
+    let key = site_keys::create(&caller, forum).await;
     let key = key.unwrap().key;
     let path = format!("/t/{}/sites/{forum}/keys", stage.team);
     let mut viewer = stage.person("viewer@market.example", Role::Viewer).await;
@@ -176,15 +174,13 @@ async fn a_viewer_sees_keys_and_changes_none(pool: PgPool) {
 async fn a_key_is_replaced_without_a_gap_while_the_old_one_works(pool: PgPool) {
     let stage = Stage::new(pool.clone()).await;
     let forum = site(&stage, "Forum").await;
-    let caller = Caller::command_line();
+    let caller = Caller::command_line(&stage.management);
     let mut old = Vec::new();
     for _ in 0..2 {
-        let issued = site_keys::create(&stage.management, &caller, forum).await;
+        let issued = site_keys::create(&caller, forum).await;
         old.push(issued.unwrap().key);
     }
-    site_keys::disable(&stage.management, &caller, forum, old[0].id)
-        .await
-        .unwrap();
+    site_keys::disable(&caller, forum, old[0].id).await.unwrap();
     let path = format!("/t/{}/sites/{forum}/keys", stage.team);
     let rotate = format!("{path}/rotate");
     let mut admin = stage.person("admin@market.example", Role::Admin).await;

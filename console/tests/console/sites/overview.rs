@@ -24,10 +24,8 @@ async fn a_new_site_leads_through_its_first_steps(pool: PgPool) {
     assert!(!new.text.contains(DONE), "{}", new.text);
     assert!(new.text.contains(&format!("href=\"{path}/keys\">Keys<")));
 
-    let caller = Caller::command_line();
-    management::site_keys::create(&stage.management, &caller, forum)
-        .await
-        .unwrap();
+    let caller = Caller::command_line(&stage.management);
+    management::site_keys::create(&caller, forum).await.unwrap();
     let endpoint = Uuid::now_v7();
     let add = "insert into webhook_endpoints (id, site_id, url, events) values ($1, $2, $3, '{media.moderated}')";
     sqlx::query(add)

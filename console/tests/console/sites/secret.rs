@@ -15,8 +15,8 @@ use crate::browser::{Stage, between};
 const NOTHING_DROPPED: [(&str, &str); 2] = [("when", "now"), ("drops", "nothing")];
 
 async fn standing(stage: &Stage, site: SiteId) -> Standing {
-    let caller = Caller::command_line();
-    let standing = webhook_secrets::get(&stage.management, &caller, site).await;
+    let caller = Caller::command_line(&stage.management);
+    let standing = webhook_secrets::get(&caller, site).await;
     standing.unwrap()
 }
 

@@ -15,8 +15,8 @@ use crate::browser::{Stage, between};
 
 /// A form with valid settings; later pairs come first.
 async fn settings(stage: &Stage, site: SiteId, pairs: &[(&str, &str)]) -> String {
-    let caller = Caller::command_line();
-    let site = sites::get(&stage.management, &caller, site).await.unwrap();
+    let caller = Caller::command_line(&stage.management);
+    let site = sites::get(&caller, site).await.unwrap();
     let group = site.settings.default_rule_group.to_string();
     let usual = [
         ("name", "Forum"),
@@ -72,8 +72,8 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
     );
     let saved = admin.post(&path, &sent.await).await;
     assert_eq!(saved.leads_to(), format!("{path}?done=site-saved"));
-    let caller = Caller::command_line();
-    let now = sites::get(&stage.management, &caller, forum).await.unwrap();
+    let caller = Caller::command_line(&stage.management);
+    let now = sites::get(&caller, forum).await.unwrap();
     let now = serde_json::to_value(&now.settings).unwrap();
     for (name, value) in [
         ("name", serde_json::json!(HOSTILE)),
@@ -111,7 +111,7 @@ async fn an_admin_changes_every_setting(pool: PgPool) {
     // Empty fields are the plan's limits, the operator's order and policy, and no answers that are kept.
     let emptied = settings(&stage, forum, &[]).await;
     admin.post(&path, &emptied).await.leads_to();
-    let now = sites::get(&stage.management, &caller, forum).await.unwrap();
+    let now = sites::get(&caller, forum).await.unwrap();
     let now = now.settings;
     assert_eq!((now.providers, now.policy), (None, None));
     assert_eq!(now.answer_cache_seconds, None);
@@ -220,14 +220,14 @@ async fn a_viewer_cannot_open_or_change_the_settings(pool: PgPool) {
 async fn rule_groups_are_attached_and_detached(pool: PgPool) {
     let stage = Stage::new(pool.clone()).await;
     let forum = site(&stage, "Forum").await;
-    let caller = Caller::command_line();
+    let caller = Caller::command_line(&stage.management);
     let new = NewRuleGroup {
         name: HOSTILE.parse().unwrap(),
         team: Some(stage.team),
         rules: InputRules::default(),
         note: None,
     };
-    let made = rule_groups::create(&stage.management, &caller, new).await;
+    let made = rule_groups::create(&caller, new).await;
     let group = made.unwrap().group.id;
     let path = format!("/t/{}/sites/{forum}", stage.team);
     let mut admin = stage.person("admin@market.example", Role::Admin).await;
@@ -249,13 +249,13 @@ async fn rule_groups_are_attached_and_detached(pool: PgPool) {
     let shown = admin.get(attached.leads_to()).await.text;
     let detach = format!("{path}/groups/{group}/detach");
     assert!(shown.contains(&format!("action=\"{detach}\"")), "{shown}");
-    let now = sites::get(&stage.management, &caller, forum).await.unwrap();
+    let now = sites::get(&caller, forum).await.unwrap();
     assert_eq!(now.settings.rule_groups, [group]);
     let overview = admin.get(&path).await.text;
     assert!(overview.contains(ESCAPED), "{overview}");
 
     admin.post(&detach, "").await.leads_to();
-    let now = sites::get(&stage.management, &caller, forum).await.unwrap();
+    let now = sites::get(&caller, forum).await.unwrap();
     assert!(now.settings.rule_groups.is_empty());
     assert_eq!(audited(&pool, "site.update").await.len(), 2);
 }
@@ -294,8 +294,8 @@ async fn who_saves_after_somebody_else_is_told_and_changes_nothing(pool: PgPool)
     let told = format!("{ESCAPED} has changed this since you opened this page (");
     assert!(late.text.contains(&told), "{}", late.text);
     assert!(late.text.contains("Of Eve</textarea>"), "{}", late.text);
-    let caller = Caller::command_line();
-    let now = sites::get(&stage.management, &caller, forum).await.unwrap();
+    let caller = Caller::command_line(&stage.management);
+    let now = sites::get(&caller, forum).await.unwrap();
     assert_eq!(
         now.settings.policy.map(String::from).as_deref(),
         Some("Of Ada")
@@ -320,11 +320,9 @@ async fn who_saves_after_somebody_else_is_told_and_changes_nothing(pool: PgPool)
         "{}",
         own.text
     );
-    sites::update(&stage.management, &caller, forum, |settings| {
-        sites::Settings {
-            policy: None,
-            ..settings
-        }
+    sites::update(&caller, forum, |settings| sites::Settings {
+        policy: None,
+        ..settings
     })
     .await
     .unwrap();
@@ -345,16 +343,16 @@ async fn a_rule_group_that_is_attached_meanwhile_does_not_disturb(pool: PgPool) 
     let mut admin = stage.person("admin@market.example", Role::Admin).await;
     let page = admin.get(&path).await.text;
     let seen = between(&page, "name=\"seen\" value=\"", "\"").to_owned();
-    let caller = Caller::command_line();
+    let caller = Caller::command_line(&stage.management);
     let new = NewRuleGroup {
         name: "More".parse().unwrap(),
         team: Some(stage.team),
         rules: InputRules::default(),
         note: None,
     };
-    let group = rule_groups::create(&stage.management, &caller, new).await;
+    let group = rule_groups::create(&caller, new).await;
     let group = group.unwrap().group.id;
-    rule_groups::attachments::attach(&stage.management, &caller, forum, group)
+    rule_groups::attachments::attach(&caller, forum, group)
         .await
         .unwrap();
     let sent = [("policy", "Mine"), ("seen", seen.as_str())];
@@ -362,7 +360,7 @@ async fn a_rule_group_that_is_attached_meanwhile_does_not_disturb(pool: PgPool) 
         .post(&path, &settings(&stage, forum, &sent).await)
         .await;
     assert_eq!(saved.leads_to(), format!("{path}?done=site-saved"));
-    let now = sites::get(&stage.management, &caller, forum).await.unwrap();
+    let now = sites::get(&caller, forum).await.unwrap();
     assert_eq!(now.settings.rule_groups, [group]);
 }
 

@@ -89,8 +89,8 @@ async fn what_belongs_to_another_team_is_answered_as_what_does_not_exist(pool: P
     let mut admin = stage.person("admin@market.example", Role::Admin).await;
     let own = stage.team;
     let name = "Other".parse().unwrap();
-    let caller = management::Caller::command_line();
-    let other = management::teams::create(&stage.management, &caller, &name, None);
+    let caller = management::Caller::command_line(&stage.management);
+    let other = management::teams::create(&caller, &name, None);
     stage.team = other.await.unwrap().id;
     let site = stage.site("Theirs").await;
     let endpoint = stage.endpoint(site, "https://theirs.example/hooks").await;

@@ -59,7 +59,7 @@ impl Entries {
             near: near.0,
         };
         let list = hash_list_id.0;
-        let found = entries::list(&caller.management, &caller, list, filter, part.page()).await?;
+        let found = entries::list(&caller, list, filter, part.page()).await?;
         Ok(Json(match found {
             FoundEntries::All(entries) => part.list(entries, |entry| entry.id.as_uuid()),
             FoundEntries::WithHash(entries) => List::whole(entries),
@@ -85,7 +85,7 @@ impl Entries {
         request: JsonBody<NewHashEntry>,
     ) -> Result<Created<HashEntry>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value.into());
-        let entry = entries::create(&caller.management, &caller, list, new).await?;
+        let entry = entries::create(&caller, list, new).await?;
         Ok(created(list, entry))
     }
 
@@ -104,7 +104,7 @@ impl Entries {
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<Json<HashEntry>, Refusal> {
         let (list, entry) = (hash_list_id.0, hash_entry_id.0);
-        let entry = entries::get(&caller.management, &caller, list, entry).await?;
+        let entry = entries::get(&caller, list, entry).await?;
         Ok(Json(entry.into()))
     }
 
@@ -125,7 +125,7 @@ impl Entries {
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<NoContent, Refusal> {
         let (list, entry) = (hash_list_id.0, hash_entry_id.0);
-        entries::delete(&caller.management, &caller, list, entry).await?;
+        entries::delete(&caller, list, entry).await?;
         Ok(NoContent)
     }
 }

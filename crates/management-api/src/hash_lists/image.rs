@@ -48,7 +48,7 @@ impl Images {
     ) -> Result<Created<HashEntry>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value);
         let (media, note) = (new.media_id.0, new.note.map(|note| note.0));
-        let entry = entries::add_image(&caller.management, &caller, list, media, note).await?;
+        let entry = entries::add_image(&caller, list, media, note).await?;
         Ok(created(list, entry))
     }
 }

@@ -48,7 +48,7 @@ impl Imports {
     ) -> Result<Json<List<HashImport>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let list = hash_list_id.0;
-        let imports = imports::list(&caller.management, &caller, list, part.page()).await?;
+        let imports = imports::list(&caller, list, part.page()).await?;
         Ok(Json(part.list(imports, |import| import.id.as_uuid())))
     }
 
@@ -74,7 +74,7 @@ impl Imports {
     ) -> Result<Accepted<HashImport>, Refusal> {
         let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
         let (list, file) = (hash_list_id.0, &request.bytes);
-        let import = imports::create(&caller.management, &caller, list, algorithm, file).await?;
+        let import = imports::create(&caller, list, algorithm, file).await?;
         Ok(Accepted::at(
             format!("{PREFIX}/hash-imports/{}", import.id),
             import,
@@ -95,7 +95,7 @@ impl Imports {
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let import = imports::get(&caller.management, &caller, hash_import_id.0).await?;
+        let import = imports::get(&caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
 
@@ -122,7 +122,7 @@ impl Imports {
         let after = part.after().map_or(0, |place| place.as_u128());
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let (import, limit) = (hash_import_id.0, part.page().limit);
-        let refusals = imports::refusals(&caller.management, &caller, import, after, limit).await?;
+        let refusals = imports::refusals(&caller, import, after, limit).await?;
         let place = |refused: &import::Refused| {
             Uuid::from_u128(u128::try_from(refused.line).unwrap_or_default())
         };
@@ -143,7 +143,7 @@ impl Imports {
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let import = imports::cancel(&caller.management, &caller, hash_import_id.0).await?;
+        let import = imports::cancel(&caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
 }

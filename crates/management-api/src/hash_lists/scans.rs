@@ -41,7 +41,7 @@ impl Scans {
         cursor: After,
     ) -> Result<Json<List<HashScan>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let scans = scans::list(&caller.management, &caller, hash_list_id.0, part.page()).await?;
+        let scans = scans::list(&caller, hash_list_id.0, part.page()).await?;
         Ok(Json(part.list(scans, |scan| scan.id.as_uuid())))
     }
 
@@ -63,7 +63,7 @@ impl Scans {
         request: JsonBody<NewHashScan>,
     ) -> Result<Accepted<HashScan>, Refusal> {
         let (list, new) = (hash_list_id.0, request.value.into());
-        let scan = scans::create(&caller.management, &caller, list, new).await?;
+        let scan = scans::create(&caller, list, new).await?;
         Ok(Accepted::at(
             format!("{PREFIX}/hash-scans/{}", scan.id),
             scan,
@@ -84,7 +84,7 @@ impl Scans {
         /// The scan.
         hash_scan_id: Path<HashScanId>,
     ) -> Result<Json<HashScan>, Refusal> {
-        let scan = scans::get(&caller.management, &caller, hash_scan_id.0).await?;
+        let scan = scans::get(&caller, hash_scan_id.0).await?;
         Ok(Json(scan.into()))
     }
 
@@ -108,8 +108,7 @@ impl Scans {
         cursor: After,
     ) -> Result<Json<List<HashScanMatch>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let matches =
-            scans::matches(&caller.management, &caller, hash_scan_id.0, part.page()).await?;
+        let matches = scans::matches(&caller, hash_scan_id.0, part.page()).await?;
         Ok(Json(part.list(matches, |found| found.media.as_uuid())))
     }
 
@@ -127,7 +126,7 @@ impl Scans {
         /// The scan.
         hash_scan_id: Path<HashScanId>,
     ) -> Result<Json<HashScan>, Refusal> {
-        let scan = scans::cancel(&caller.management, &caller, hash_scan_id.0).await?;
+        let scan = scans::cancel(&caller, hash_scan_id.0).await?;
         Ok(Json(scan.into()))
     }
 }

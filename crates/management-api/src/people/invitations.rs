@@ -129,7 +129,7 @@ impl Invitations {
         cursor: After,
     ) -> Result<Json<List<Invitation>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let open = invitations::list(&caller.management, &caller, part.page()).await?;
+        let open = invitations::list(&caller, part.page()).await?;
         Ok(Json(part.list(open, |invitation| invitation.id.as_uuid())))
     }
 
@@ -148,8 +148,7 @@ impl Invitations {
         caller: Caller,
         request: JsonBody<NewInvitation>,
     ) -> Result<Created<IssuedInvitation>, Refusal> {
-        let issued =
-            invitations::create(&caller.management, &caller, &request.value.into()).await?;
+        let issued = invitations::create(&caller, &request.value.into()).await?;
         let location = format!("{PREFIX}/invitations/{}", issued.invitation.id);
         Ok(Created::at(location, issued))
     }
@@ -168,7 +167,7 @@ impl Invitations {
         /// The invitation.
         invitation_id: Path<LinkId>,
     ) -> Result<Json<Invitation>, Refusal> {
-        let invitation = invitations::get(&caller.management, &caller, invitation_id.0).await?;
+        let invitation = invitations::get(&caller, invitation_id.0).await?;
         Ok(Json(invitation.into()))
     }
 
@@ -186,7 +185,7 @@ impl Invitations {
         /// The invitation.
         invitation_id: Path<LinkId>,
     ) -> Result<NoContent, Refusal> {
-        invitations::cancel(&caller.management, &caller, invitation_id.0).await?;
+        invitations::cancel(&caller, invitation_id.0).await?;
         Ok(NoContent)
     }
 }

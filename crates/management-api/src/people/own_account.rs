@@ -60,11 +60,7 @@ impl Me {
     /// Tells what the token is and may do. Every valid token may ask.
     #[oai(path = "/me", method = "get", operation_id = "getMe")]
     async fn get_me(&self, caller: Caller) -> Result<Json<Myself>, Refusal> {
-        Ok(Json(
-            current_caller::get(&caller.management, &caller)
-                .await?
-                .into(),
-        ))
+        Ok(Json(current_caller::get(&caller).await?.into()))
     }
 }
 

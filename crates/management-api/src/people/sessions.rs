@@ -68,7 +68,7 @@ impl Sessions {
         cursor: After,
     ) -> Result<Json<List<PersonSession>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let listed = sessions::list(&caller.management, &caller, part.page()).await?;
+        let listed = sessions::list(&caller, part.page()).await?;
         Ok(Json(part.list(listed, |session| session.id.as_uuid())))
     }
 
@@ -87,7 +87,7 @@ impl Sessions {
         /// The session.
         session_id: Path<SessionId>,
     ) -> Result<NoContent, Refusal> {
-        sessions::end(&caller.management, &caller, session_id.0).await?;
+        sessions::end(&caller, session_id.0).await?;
         Ok(NoContent)
     }
 }

@@ -51,7 +51,7 @@ impl SignIn {
         /// The team.
         team_id: Path<TeamId>,
     ) -> Result<Json<SignInRules>, Refusal> {
-        let rules = sign_in_rules::get(&caller.management, &caller, team_id.0).await?;
+        let rules = sign_in_rules::get(&caller, team_id.0).await?;
         Ok(Json(rules.into()))
     }
 
@@ -74,7 +74,7 @@ impl SignIn {
         let edit = |rules: Rules| Rules {
             factor_required: change.factor_required.unwrap_or(rules.factor_required),
         };
-        let rules = sign_in_rules::update(&caller.management, &caller, team_id.0, edit).await?;
+        let rules = sign_in_rules::update(&caller, team_id.0, edit).await?;
         Ok(Json(rules.into()))
     }
 }

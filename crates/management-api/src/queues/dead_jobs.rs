@@ -67,7 +67,7 @@ impl DeadJobs {
         let last = part.after().map(place_of).transpose()?;
         let filter = given.before(last);
         let rows = u32::try_from(part.page().limit).unwrap_or(u32::MAX);
-        let jobs = dead_jobs::list(&caller.management, &caller, filter, rows).await?;
+        let jobs = dead_jobs::list(&caller, filter, rows).await?;
         Ok(Json(part.list(jobs, |job| as_id(job.place()))))
     }
 
@@ -113,8 +113,7 @@ impl DeadJobs {
         };
         let limit = limit.0.map_or(DEFAULT_LIMIT, Limit::get);
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let summary =
-            dead_jobs::summary(&caller.management, &caller, given.before(None), limit).await?;
+        let summary = dead_jobs::summary(&caller, given.before(None), limit).await?;
         Ok(Json(summary.into()))
     }
 
@@ -138,11 +137,10 @@ impl DeadJobs {
     ) -> Result<Json<DeadJobReplay>, Refusal> {
         let wanted = request.value.wanted();
         let filter = wanted.filter();
-        let mut replay = dead_jobs::begin_replay(&caller.management, &caller, filter).await?;
+        let mut replay = dead_jobs::begin_replay(&caller, filter).await?;
         // Only those who may replay are told of mistakes.
         wanted.check().map_err(Refused::fields)?;
-        let batch =
-            dead_jobs::replay(&caller.management, &caller, &mut replay, wanted.limit).await?;
+        let batch = dead_jobs::replay(&caller, &mut replay, wanted.limit).await?;
         Ok(Json(DeadJobReplay::of(&replay, &batch)))
     }
 }

@@ -106,7 +106,7 @@ impl Desk {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<DeskSettings>, Refusal> {
-        let settings = desk::get(&caller.management, &caller, site_id.0).await?;
+        let settings = desk::get(&caller, site_id.0).await?;
         Ok(Json(settings.into()))
     }
 
@@ -127,7 +127,7 @@ impl Desk {
     ) -> Result<Json<DeskSettings>, Refusal> {
         let change = request.value;
         let edit = |settings| change.apply(settings);
-        let settings = desk::update(&caller.management, &caller, site_id.0, edit).await?;
+        let settings = desk::update(&caller, site_id.0, edit).await?;
         Ok(Json(settings.into()))
     }
 }

@@ -31,7 +31,7 @@ impl BulkDecisions {
         request: JsonBody<NewReviewFilter>,
     ) -> Result<Json<BulkPreview>, Refusal> {
         let filter = request.value.into();
-        let preview = bulk::preview(&caller.management, &caller, &filter).await?;
+        let preview = bulk::preview(&caller, &filter).await?;
         Ok(Json(BulkPreview::try_from(preview)?))
     }
 
@@ -54,7 +54,7 @@ impl BulkDecisions {
         request: JsonBody<NewBulkDecision>,
     ) -> Result<Accepted<BulkDecision>, Refusal> {
         let (new, meant) = request.value.read()?;
-        let made = bulk::create(&caller.management, &caller, new, &meant).await?;
+        let made = bulk::create(&caller, new, &meant).await?;
         Ok(Accepted::at(
             format!("{PREFIX}/reviews/bulk/{}", made.id),
             made,
@@ -78,7 +78,7 @@ impl BulkDecisions {
         cursor: After,
     ) -> Result<Json<List<BulkDecision>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = bulk::list(&caller.management, &caller, part.page()).await?;
+        let found = bulk::list(&caller, part.page()).await?;
         Ok(Json(part.list(found, |made| made.id.as_uuid())))
     }
 
@@ -96,7 +96,7 @@ impl BulkDecisions {
         /// The bulk decision.
         bulk_decision_id: Path<BulkDecisionId>,
     ) -> Result<Json<BulkDecision>, Refusal> {
-        let found = bulk::get(&caller.management, &caller, bulk_decision_id.0).await?;
+        let found = bulk::get(&caller, bulk_decision_id.0).await?;
         Ok(Json(found.into()))
     }
 
@@ -115,7 +115,7 @@ impl BulkDecisions {
         /// The bulk decision.
         bulk_decision_id: Path<BulkDecisionId>,
     ) -> Result<Json<BulkDecision>, Refusal> {
-        let undone = bulk::cancel(&caller.management, &caller, bulk_decision_id.0).await?;
+        let undone = bulk::cancel(&caller, bulk_decision_id.0).await?;
         Ok(Json(undone.into()))
     }
 }

@@ -141,8 +141,7 @@ impl ReviewedItems {
         request: JsonBody<NewAppeal>,
     ) -> Result<Json<Appeal>, Refusal> {
         let words = request.value.text.map(|text| text.0);
-        let appealed =
-            media::appeal(&caller.management, &caller, media_id.0, words.as_ref()).await?;
+        let appealed = media::appeal(&caller, media_id.0, words.as_ref()).await?;
         Ok(Json(appealed.into()))
     }
 
@@ -158,7 +157,7 @@ impl ReviewedItems {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<Json<Notes>, Refusal> {
-        let notes = reviews::notes_of(&caller.management, &caller, media_id.0).await?;
+        let notes = reviews::notes_of(&caller, media_id.0).await?;
         Ok(Json(Notes {
             data: notes.into_iter().map(ReviewNote::from).collect(),
         }))
@@ -180,7 +179,7 @@ impl ReviewedItems {
         request: JsonBody<NewNote>,
     ) -> Result<Json<WrittenNote>, Refusal> {
         let text = request.value.into_text();
-        let id = reviews::add_note_to(&caller.management, &caller, media_id.0, &text).await?;
+        let id = reviews::add_note_to(&caller, media_id.0, &text).await?;
         Ok(Json(WrittenNote::new(id.as_uuid())))
     }
 
@@ -198,7 +197,7 @@ impl ReviewedItems {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<Json<List<ListedMedia>>, Refusal> {
-        let related = media::related(&caller.management, &caller, media_id.0).await?;
+        let related = media::related(&caller, media_id.0).await?;
         Ok(Json(List::whole(related)))
     }
 
@@ -219,7 +218,7 @@ impl ReviewedItems {
         request: JsonBody<NewGoldenItem>,
     ) -> Result<NoContent, Refusal> {
         let expected = request.value.expected.0;
-        reviews::set_golden(&caller.management, &caller, media_id.0, expected).await?;
+        reviews::set_golden(&caller, media_id.0, expected).await?;
         Ok(NoContent)
     }
 
@@ -237,7 +236,7 @@ impl ReviewedItems {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<NoContent, Refusal> {
-        reviews::unset_golden(&caller.management, &caller, media_id.0).await?;
+        reviews::unset_golden(&caller, media_id.0).await?;
         Ok(NoContent)
     }
 
@@ -258,7 +257,7 @@ impl ReviewedItems {
         cursor: After,
     ) -> Result<Json<List<GoldenMedia>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let items = reviews::golden_items(&caller.management, &caller, part.page()).await?;
+        let items = reviews::golden_items(&caller, part.page()).await?;
         Ok(Json(part.list(items, |item| item.media.as_uuid())))
     }
 }

@@ -1,6 +1,7 @@
 //! Reports of the desk: how much waits, how fast and how well people decide, how the machine compares, and how much people see.
 
 mod machine;
+mod proportion;
 mod schemas;
 
 use api_common::{Code, Json, Query, Refusal, Time};
@@ -48,7 +49,7 @@ impl ReviewReports {
         site_id: Query<Uuid>,
     ) -> Result<Json<ReviewQuality>, Refusal> {
         let query = wanted(&from, &to, &site_id);
-        let quality = quality::quality(&caller.management, &caller, query).await?;
+        let quality = quality::quality(&caller, query).await?;
         Ok(Json(quality.into()))
     }
 
@@ -72,7 +73,7 @@ impl ReviewReports {
         site_id: Query<Uuid>,
     ) -> Result<ReportFile, Refusal> {
         let query = wanted(&from, &to, &site_id);
-        let quality = quality::quality(&caller.management, &caller, query).await?;
+        let quality = quality::quality(&caller, query).await?;
         Ok(ReportFile::new(quality::csv(&quality)))
     }
 
@@ -94,7 +95,7 @@ impl ReviewReports {
         to: Query<Time>,
     ) -> Result<Json<ReviewExposure>, Refusal> {
         let (from, to) = (from.0.map(|time| time.0), to.0.map(|time| time.0));
-        let exposures = reviews::exposures(&caller.management, &caller, from, to).await?;
+        let exposures = reviews::exposures(&caller, from, to).await?;
         Ok(Json(exposures.into()))
     }
 }

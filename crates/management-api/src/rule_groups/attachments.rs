@@ -32,7 +32,7 @@ impl Attachments {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
-        let groups = attachments::list(&caller.management, &caller, site_id.0).await?;
+        let groups = attachments::list(&caller, site_id.0).await?;
         Ok(Json(List::whole(groups)))
     }
 
@@ -53,7 +53,7 @@ impl Attachments {
         /// The rule group. It must belong to the site's team.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        attachments::attach(&caller.management, &caller, site_id.0, rule_group_id.0).await?;
+        attachments::attach(&caller, site_id.0, rule_group_id.0).await?;
         Ok(NoContent)
     }
 
@@ -73,7 +73,7 @@ impl Attachments {
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        attachments::detach(&caller.management, &caller, site_id.0, rule_group_id.0).await?;
+        attachments::detach(&caller, site_id.0, rule_group_id.0).await?;
         Ok(NoContent)
     }
 }

@@ -40,7 +40,7 @@ impl Backtests {
     ) -> Result<Json<List<Backtest>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let group = rule_group_id.0;
-        let backtests = backtests::list(&caller.management, &caller, group, part.page()).await?;
+        let backtests = backtests::list(&caller, group, part.page()).await?;
         Ok(Json(part.list(backtests, |backtest| backtest.id.as_uuid())))
     }
 
@@ -61,7 +61,7 @@ impl Backtests {
         request: JsonBody<NewBacktest>,
     ) -> Result<Accepted<Backtest>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
-        let backtest = backtests::create(&caller.management, &caller, group, new).await?;
+        let backtest = backtests::create(&caller, group, new).await?;
         Ok(Accepted::at(
             format!("{PREFIX}/backtests/{}", backtest.id),
             backtest,
@@ -82,7 +82,7 @@ impl Backtests {
         /// The backtest.
         backtest_id: Path<BacktestId>,
     ) -> Result<Json<BacktestReport>, Refusal> {
-        let report = backtests::get(&caller.management, &caller, backtest_id.0).await?;
+        let report = backtests::get(&caller, backtest_id.0).await?;
         Ok(Json(report.into()))
     }
 
@@ -107,8 +107,7 @@ impl Backtests {
     ) -> Result<Json<List<BacktestChangeEntry>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let backtest = backtest_id.0;
-        let changes =
-            backtests::changes(&caller.management, &caller, backtest, part.page()).await?;
+        let changes = backtests::changes(&caller, backtest, part.page()).await?;
         Ok(Json(part.list(changes, |change| change.media.as_uuid())))
     }
 
@@ -126,7 +125,7 @@ impl Backtests {
         /// The backtest.
         backtest_id: Path<BacktestId>,
     ) -> Result<Json<Backtest>, Refusal> {
-        let backtest = backtests::cancel(&caller.management, &caller, backtest_id.0).await?;
+        let backtest = backtests::cancel(&caller, backtest_id.0).await?;
         Ok(Json(backtest.into()))
     }
 }

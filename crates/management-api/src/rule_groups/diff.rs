@@ -82,7 +82,7 @@ impl Diffs {
         to_version_id: Query<GroupVersionId>,
     ) -> Result<Json<RuleGroupDifference>, Refusal> {
         let (group, from, to) = (rule_group_id.0, from_version_id.0, to_version_id.0);
-        let difference = diff::between(&caller.management, &caller, group, from, to).await?;
+        let difference = diff::between(&caller, group, from, to).await?;
         Ok(Json(difference.into()))
     }
 }

@@ -67,7 +67,7 @@ impl Drafts {
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
-        let draft = drafts::get(&caller.management, &caller, rule_group_id.0).await?;
+        let draft = drafts::get(&caller, rule_group_id.0).await?;
         Ok(Json(draft.into()))
     }
 
@@ -89,8 +89,7 @@ impl Drafts {
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
         let DraftChange { rules, revision } = request.value;
         let (group, rules) = (rule_group_id.0, rules.0);
-        let draft =
-            drafts::replace(&caller.management, &caller, group, rules, Some(revision)).await?;
+        let draft = drafts::replace(&caller, group, rules, Some(revision)).await?;
         Ok(Json(draft.into()))
     }
 
@@ -108,7 +107,7 @@ impl Drafts {
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
-        let draft = drafts::discard(&caller.management, &caller, rule_group_id.0, None).await?;
+        let draft = drafts::discard(&caller, rule_group_id.0, None).await?;
         Ok(Json(draft.into()))
     }
 }

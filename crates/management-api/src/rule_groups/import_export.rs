@@ -57,7 +57,7 @@ impl Files {
         request: RuleFileBody,
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
         let read = move || request.read();
-        let created = files::import_group(&caller.management, &caller, team_id.0, read).await?;
+        let created = files::import_group(&caller, team_id.0, read).await?;
         Ok(CreatedRuleGroup::answer(created))
     }
 
@@ -82,7 +82,7 @@ impl Files {
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
         let (group, revision) = (rule_group_id.0, revision.0.map(|revision| revision.0));
         let read = move || request.read();
-        let draft = files::import_draft(&caller.management, &caller, group, revision, read).await?;
+        let draft = files::import_draft(&caller, group, revision, read).await?;
         Ok(Json(draft.into()))
     }
 
@@ -103,7 +103,7 @@ impl Files {
         version_id: Query<GroupVersionId>,
     ) -> Result<YamlFile, Refusal> {
         let (group, version) = (rule_group_id.0, version_id.0);
-        let exported = files::export(&caller.management, &caller, group, version).await?;
+        let exported = files::export(&caller, group, version).await?;
         Ok(YamlFile(exported))
     }
 }

@@ -38,7 +38,7 @@ impl Shadows {
         request: JsonBody<ShadowVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
         let (group, wanted) = (rule_group_id.0, request.value.version_id.0);
-        let group = shadow::set(&caller.management, &caller, group, wanted).await?;
+        let group = shadow::set(&caller, group, wanted).await?;
         Ok(Json(group.into()))
     }
 
@@ -54,7 +54,7 @@ impl Shadows {
         /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let group = shadow::end(&caller.management, &caller, rule_group_id.0).await?;
+        let group = shadow::end(&caller, rule_group_id.0).await?;
         Ok(Json(group.into()))
     }
 
@@ -75,7 +75,7 @@ impl Shadows {
         version_id: Path<GroupVersionId>,
     ) -> Result<Json<ShadowReport>, Refusal> {
         let (group, version) = (rule_group_id.0, version_id.0);
-        let report = shadow::report(&caller.management, &caller, group, version).await?;
+        let report = shadow::report(&caller, group, version).await?;
         Ok(Json(report.into()))
     }
 
@@ -101,8 +101,7 @@ impl Shadows {
     ) -> Result<Json<List<ShadowDifference>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let (group, version) = (rule_group_id.0, version_id.0);
-        let differences =
-            shadow::differences(&caller.management, &caller, group, version, part.page()).await?;
+        let differences = shadow::differences(&caller, group, version, part.page()).await?;
         Ok(Json(part.list(differences, |item| item.media.as_uuid())))
     }
 }

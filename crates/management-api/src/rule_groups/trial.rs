@@ -46,7 +46,7 @@ impl Trials {
         request: JsonBody<NewTest>,
     ) -> Result<Json<TestResult>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
-        let trial = trials::run(&caller.management, &caller, group, new).await?;
+        let trial = trials::run(&caller, group, new).await?;
         Ok(Json(trial.try_into()?))
     }
 }

@@ -44,7 +44,7 @@ impl Versions {
     ) -> Result<Json<List<RuleGroupVersion>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let group = rule_group_id.0;
-        let versions = versions::list(&caller.management, &caller, group, part.page()).await?;
+        let versions = versions::list(&caller, group, part.page()).await?;
         Ok(Json(part.list(versions, |version| version.id.as_uuid())))
     }
 
@@ -65,7 +65,7 @@ impl Versions {
         request: JsonBody<NewRuleGroupVersion>,
     ) -> Result<Created<RuleGroupVersion>, Refusal> {
         let (group, new) = (rule_group_id.0, request.value.into());
-        let version = versions::create(&caller.management, &caller, group, new).await?;
+        let version = versions::create(&caller, group, new).await?;
         let location = format!("{PREFIX}/rule-groups/{group}/versions/{}", version.id);
         Ok(Created::at(location, version))
     }
@@ -85,7 +85,7 @@ impl Versions {
         version_id: Path<GroupVersionId>,
     ) -> Result<Json<RuleGroupVersionWithRules>, Refusal> {
         let (group, version) = (rule_group_id.0, version_id.0);
-        let version = versions::get(&caller.management, &caller, group, version).await?;
+        let version = versions::get(&caller, group, version).await?;
         Ok(Json(version.into()))
     }
 
@@ -106,7 +106,7 @@ impl Versions {
         request: JsonBody<LiveVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
         let (group, wanted) = (rule_group_id.0, request.value.version_id.0);
-        let group = versions::set_live(&caller.management, &caller, group, wanted).await?;
+        let group = versions::set_live(&caller, group, wanted).await?;
         Ok(Json(group.into()))
     }
 
@@ -130,8 +130,7 @@ impl Versions {
     ) -> Result<Json<List<RuleGroupPublication>>, Refusal> {
         let part = Part::new(&limit, &cursor);
         let group = rule_group_id.0;
-        let publications =
-            versions::publications(&caller.management, &caller, group, part.page()).await?;
+        let publications = versions::publications(&caller, group, part.page()).await?;
         Ok(Json(part.list(publications, |publication| publication.id)))
     }
 }

@@ -66,15 +66,7 @@ impl Deliveries {
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(DeliveryId::from);
         let limit = part.limit();
-        let page = deliveries::list(
-            &caller.management,
-            &caller,
-            site_id.0,
-            &filter,
-            after,
-            limit,
-        )
-        .await?;
+        let page = deliveries::list(&caller, site_id.0, &filter, after, limit).await?;
         let next = page.next.map(DeliveryId::as_uuid);
         Ok(Json(part.list_to(page.deliveries, next)))
     }
@@ -93,7 +85,7 @@ impl Deliveries {
         /// The delivery.
         delivery_id: Path<DeliveryId>,
     ) -> Result<Json<WebhookDeliveryItem>, Refusal> {
-        let delivery = deliveries::get(&caller.management, &caller, delivery_id.0).await?;
+        let delivery = deliveries::get(&caller, delivery_id.0).await?;
         Ok(Json(delivery.into()))
     }
 
@@ -113,7 +105,7 @@ impl Deliveries {
         /// The delivery.
         delivery_id: Path<DeliveryId>,
     ) -> Result<Accepted<WebhookDeliveryItem>, Refusal> {
-        let delivery = deliveries::resend(&caller.management, &caller, delivery_id.0).await?;
+        let delivery = deliveries::resend(&caller, delivery_id.0).await?;
         Ok(Accepted::at(
             format!("{PREFIX}/deliveries/{}", delivery_id.0),
             delivery,

@@ -41,7 +41,7 @@ impl WebhookEndpoints {
         cursor: After,
     ) -> Result<Json<List<WebhookEndpoint>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        let found = endpoints::list(&caller.management, &caller, site_id.0, part.page()).await?;
+        let found = endpoints::list(&caller, site_id.0, part.page()).await?;
         Ok(Json(part.list(found, |endpoint| endpoint.id.as_uuid())))
     }
 
@@ -62,7 +62,7 @@ impl WebhookEndpoints {
         request: JsonBody<NewWebhookEndpoint>,
     ) -> Result<Created<WebhookEndpoint>, Refusal> {
         let new = request.value.into();
-        let endpoint = endpoints::create(&caller.management, &caller, site_id.0, new).await?;
+        let endpoint = endpoints::create(&caller, site_id.0, new).await?;
         let location = format!("{PREFIX}/webhook-endpoints/{}", endpoint.id);
         Ok(Created::at(location, endpoint))
     }
@@ -81,7 +81,7 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let endpoint = endpoints::get(&caller.management, &caller, endpoint_id.0).await?;
+        let endpoint = endpoints::get(&caller, endpoint_id.0).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -102,8 +102,7 @@ impl WebhookEndpoints {
         request: JsonBody<WebhookEndpointChange>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
         let change = request.value.into();
-        let endpoint =
-            endpoints::update(&caller.management, &caller, endpoint_id.0, change).await?;
+        let endpoint = endpoints::update(&caller, endpoint_id.0, change).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -124,8 +123,7 @@ impl WebhookEndpoints {
         request: JsonBody<NewDisabling>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
         let reason = &request.value.reason;
-        let endpoint =
-            endpoints::disable(&caller.management, &caller, endpoint_id.0, reason).await?;
+        let endpoint = endpoints::disable(&caller, endpoint_id.0, reason).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -144,7 +142,7 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let endpoint = endpoints::enable(&caller.management, &caller, endpoint_id.0).await?;
+        let endpoint = endpoints::enable(&caller, endpoint_id.0).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -165,7 +163,7 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookRetry>, Refusal> {
-        let deliveries = endpoints::retry_now(&caller.management, &caller, endpoint_id.0).await?;
+        let deliveries = endpoints::retry_now(&caller, endpoint_id.0).await?;
         Ok(Json(WebhookRetry { deliveries }))
     }
 
@@ -184,7 +182,7 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<NoContent, Refusal> {
-        endpoints::delete(&caller.management, &caller, endpoint_id.0).await?;
+        endpoints::delete(&caller, endpoint_id.0).await?;
         Ok(NoContent)
     }
 
@@ -207,7 +205,7 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookPing>, Refusal> {
-        let pinged = endpoints::ping(&caller.management, &caller, endpoint_id.0).await?;
+        let pinged = endpoints::ping(&caller, endpoint_id.0).await?;
         Ok(Json(pinged.into()))
     }
 }

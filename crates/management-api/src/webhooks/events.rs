@@ -113,15 +113,7 @@ impl WebhookEvents {
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(EventId::from);
         let limit = part.limit();
-        let page = events::list(
-            &caller.management,
-            &caller,
-            site_id.0,
-            &filter,
-            after,
-            limit,
-        )
-        .await?;
+        let page = events::list(&caller, site_id.0, &filter, after, limit).await?;
         Ok(Json(
             part.list_to(page.events, page.next.map(EventId::as_uuid)),
         ))

@@ -86,7 +86,7 @@ impl WebhookSecrets {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<WebhookSecret>, Refusal> {
-        let standing = webhook_secrets::get(&caller.management, &caller, site_id.0).await?;
+        let standing = webhook_secrets::get(&caller, site_id.0).await?;
         Ok(Json(standing.into()))
     }
 
@@ -110,8 +110,7 @@ impl WebhookSecrets {
         request: JsonBody<NewRotation>,
     ) -> Result<Json<IssuedWebhookSecret>, Refusal> {
         let activate_at = request.value.activate_at.map(|time| time.0.0);
-        let issued =
-            webhook_secrets::rotate(&caller.management, &caller, site_id.0, activate_at).await?;
+        let issued = webhook_secrets::rotate(&caller, site_id.0, activate_at).await?;
         Ok(Json(issued.into()))
     }
 }

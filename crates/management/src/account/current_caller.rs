@@ -6,7 +6,7 @@ use store::{
     token::{self, Token},
 };
 
-use crate::{Caller, Management, Refused};
+use crate::{Caller, Refused};
 
 /// Who the caller is.
 #[derive(Clone, Debug)]
@@ -36,8 +36,8 @@ pub enum Who {
 ///
 /// # Errors
 /// The credential is not valid.
-pub async fn get(management: &Management, caller: &Caller) -> Result<Me, Refused> {
-    let mut session = management.read_own(caller).await?;
+pub async fn get(caller: &Caller) -> Result<Me, Refused> {
+    let mut session = caller.read_own().await?;
     let (actor, reach) = (session.actor(), session.reach());
     let who = match actor {
         Actor::Token(id) => {

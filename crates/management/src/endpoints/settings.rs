@@ -189,17 +189,13 @@ fn plain(limit: PerSecond) -> i32 {
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach; too many tests run, or that endpoint was tested too
 /// often.
-pub async fn ping(
-    management: &Arc<Management>,
-    caller: &Caller,
-    endpoint: EndpointId,
-) -> Result<Pinged, Refused> {
-    let mut session = management.read(caller, Scope::WebhooksWrite).await?;
-    let (reach, key) = (session.reach(), management.master_key()?);
+pub async fn ping(caller: &Caller, endpoint: EndpointId) -> Result<Pinged, Refused> {
+    let mut session = caller.read(Scope::WebhooksWrite).await?;
+    let (reach, key) = (session.reach(), caller.management.master_key()?);
     let target = endpoint::target(session.conn(), key, reach, endpoint).await?;
     let target = target.ok_or(Refused::NotFound(Noun::Endpoint))?;
     // No transaction is open during a call to another machine.
-    let (doing, management) = (session.leave(), Arc::clone(management));
+    let (doing, management) = (session.leave(), Arc::clone(&caller.management));
     // What was sent is recorded even if the caller no longer waits for it.
     let pinging = tokio::spawn(async move { run(&management, doing, target).await });
     pinging.await.map_err(|_| Refused::Internal)?

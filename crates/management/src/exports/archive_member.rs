@@ -46,17 +46,16 @@ pub(super) enum Built {
 /// # Errors
 /// The caller may not do it; the site does not exist any more; the database failed.
 pub(super) async fn next(
-    management: &Management,
     caller: &Caller,
     export: &Export,
     cursor: &Cursor,
 ) -> Result<Built, Refused> {
-    let mut session = management.read(caller, Scope::SitesExport).await?;
+    let mut session = caller.read(Scope::SitesExport).await?;
     session.require_team(export.team)?;
     match cursor.part {
         Part::Nothing => Ok(about_export(export, cursor)),
         Part::Export => about_site(&mut session, export, cursor).await,
-        Part::Rules => rules(management, session, export, cursor).await,
+        Part::Rules => rules(&caller.management, session, export, cursor).await,
         Part::Items => items(&mut session, export, cursor).await,
         Part::Audit => audit(&mut session, export, cursor).await,
         Part::End => Ok(Built::Nothing(*cursor)),

@@ -23,7 +23,7 @@ use store::{
 };
 
 use super::{keep, lock};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, record};
 
 /// A hash to add.
 #[derive(Debug)]
@@ -41,12 +41,7 @@ pub struct NewHash {
 /// # Errors
 /// There is no hash; the caller may not do it; there is no such list within reach, or it is shared; the hash is on the list
 /// already; the team's lists are full.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    list: HashListId,
-    new: NewHash,
-) -> Result<Entry, Refused> {
+pub async fn create(caller: &Caller, list: HashListId, new: NewHash) -> Result<Entry, Refused> {
     let hashes = EntryHashes::new(new.sha256, new.pdq);
     let hashes = hashes.ok_or_else(|| {
         let message = "is missing: there must be `pdq`, `sha256` or both";
@@ -57,7 +52,7 @@ pub async fn create(
         note: new.note.as_ref().map_or("", Reason::as_str),
         media: None,
     };
-    let session = management.change(caller, Scope::HashListsWrite).await?;
+    let session = caller.change(Scope::HashListsWrite).await?;
     add(session, list, entry).await
 }
 
@@ -67,13 +62,12 @@ pub async fn create(
 /// The caller may not do it; there is no such list within reach, or it is shared; the item is not of the list's team, or has
 /// no hashes; its image is on the list already; the team's lists are full.
 pub async fn add_image(
-    management: &Management,
     caller: &Caller,
     list: HashListId,
     media: MediaId,
     note: Option<Reason>,
 ) -> Result<Entry, Refused> {
-    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+    let mut session = caller.change(Scope::HashListsWrite).await?;
     let list = keep(&mut session, list).await?;
     if !session.has(Scope::MediaRead) {
         return Err(Refused::missing_scope(Scope::MediaRead));
@@ -97,13 +91,8 @@ pub async fn add_image(
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; it has no such entry.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    list: HashListId,
-    entry: HashEntryId,
-) -> Result<Entry, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+pub async fn get(caller: &Caller, list: HashListId, entry: HashEntryId) -> Result<Entry, Refused> {
+    let mut session = caller.read(Scope::HashListsRead).await?;
     let list = keep(&mut session, list).await?;
     find(&mut session, list.id, entry).await
 }
@@ -112,13 +101,8 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; it has no such entry.
-pub async fn delete(
-    management: &Management,
-    caller: &Caller,
-    list: HashListId,
-    entry: HashEntryId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+pub async fn delete(caller: &Caller, list: HashListId, entry: HashEntryId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::HashListsWrite).await?;
     let list = lock(&mut session, list).await?;
     let entry = find(&mut session, list.id, entry).await?;
     entry::remove(session.conn(), list.id, entry.id).await?;
@@ -200,13 +184,12 @@ pub enum FoundEntries {
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; both a range and a hash are given.
 pub async fn list(
-    management: &Management,
     caller: &Caller,
     list: HashListId,
     filter: EntryFilter,
     page: Page,
 ) -> Result<FoundEntries, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+    let mut session = caller.read(Scope::HashListsRead).await?;
     let list = keep(&mut session, list).await?;
     let conn = session.conn();
     let shown = Page {

@@ -14,19 +14,14 @@ use store::{
 };
 
 use super::{keep, lock};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
 
 /// Imports into a list, the latest first.
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    list: HashListId,
-    page: Page,
-) -> Result<Vec<Import>, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+pub async fn list(caller: &Caller, list: HashListId, page: Page) -> Result<Vec<Import>, Refused> {
+    let mut session = caller.read(Scope::HashListsRead).await?;
     let list = keep(&mut session, list).await?;
     Ok(import::list(session.conn(), list.id, page).await?)
 }
@@ -38,13 +33,12 @@ pub async fn list(
 /// The caller may not do it; there is no such list within reach, or it is shared; too many files
 /// are being read.
 pub async fn create(
-    management: &Management,
     caller: &Caller,
     list: HashListId,
     algorithm: HashAlgorithm,
     file: &[u8],
 ) -> Result<Import, Refused> {
-    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+    let mut session = caller.change(Scope::HashListsWrite).await?;
     let list = lock(&mut session, list).await?;
     let by = session.actor();
     let started = import::create(session.conn(), &list, algorithm, file, by).await?;
@@ -55,7 +49,7 @@ pub async fn create(
     let import = find(&mut session, id).await?;
     let (action, details) = (Action::HashImportCreate, created(&import));
     record(session, action, list.team, list.id.as_uuid(), details).await?;
-    management.queue.enqueued(&jobs);
+    caller.management.queue.enqueued(&jobs);
     Ok(import)
 }
 
@@ -63,12 +57,8 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such import within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    import: HashImportId,
-) -> Result<Import, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+pub async fn get(caller: &Caller, import: HashImportId) -> Result<Import, Refused> {
+    let mut session = caller.read(Scope::HashListsRead).await?;
     find(&mut session, import).await
 }
 
@@ -77,13 +67,12 @@ pub async fn get(
 /// # Errors
 /// The caller may not do it; there is no such import within reach.
 pub async fn refusals(
-    management: &Management,
     caller: &Caller,
     import: HashImportId,
     after: i64,
     limit: i64,
 ) -> Result<Vec<import::Refused>, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+    let mut session = caller.read(Scope::HashListsRead).await?;
     let import = find(&mut session, import).await?;
     Ok(import::refusals(session.conn(), import.id, after, limit).await?)
 }
@@ -92,12 +81,8 @@ pub async fn refusals(
 ///
 /// # Errors
 /// The caller may not do it; there is no such import within reach.
-pub async fn cancel(
-    management: &Management,
-    caller: &Caller,
-    import: HashImportId,
-) -> Result<Import, Refused> {
-    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+pub async fn cancel(caller: &Caller, import: HashImportId) -> Result<Import, Refused> {
+    let mut session = caller.change(Scope::HashListsWrite).await?;
     let before = find(&mut session, import).await?;
     if !import::cancel(session.conn(), before.id).await? {
         return Ok(before);

@@ -11,7 +11,7 @@ pub use store::hash_list::scan::{LISTED, Match, Scan};
 use store::{hash_list::scan, page::Page};
 
 use super::find;
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
 
 /// A revision of a list.
 pub type Revision = BoundedInteger<0, 1_000_000_000_000>;
@@ -30,13 +30,8 @@ pub struct NewScan {
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    list: HashListId,
-    page: Page,
-) -> Result<Vec<Scan>, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+pub async fn list(caller: &Caller, list: HashListId, page: Page) -> Result<Vec<Scan>, Refused> {
+    let mut session = caller.read(Scope::HashListsRead).await?;
     let list = find(&mut session, list).await?;
     let reach = session.reach();
     Ok(scan::list(session.conn(), reach, list.id, page).await?)
@@ -47,13 +42,8 @@ pub async fn list(
 /// # Errors
 /// The caller may not do it; the team does not exist, or is not the list's; there is no such list within reach; a scan for
 /// the list and the team has not ended.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    list: HashListId,
-    new: NewScan,
-) -> Result<Scan, Refused> {
-    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+pub async fn create(caller: &Caller, list: HashListId, new: NewScan) -> Result<Scan, Refused> {
+    let mut session = caller.change(Scope::HashListsWrite).await?;
     let named = session.named_team(new.team).await?;
     let list = find(&mut session, list).await?;
     if list.team.is_some() && named.is_some() && list.team != named {
@@ -76,7 +66,7 @@ pub async fn create(
     let scan = find_scan(&mut session, id).await?;
     let (action, details) = (Action::HashScanCreate, created(&scan));
     record(session, action, team, list.id.as_uuid(), details).await?;
-    management.queue.enqueued(&jobs);
+    caller.management.queue.enqueued(&jobs);
     Ok(scan)
 }
 
@@ -84,12 +74,8 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such scan within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    scan: HashScanId,
-) -> Result<Scan, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+pub async fn get(caller: &Caller, scan: HashScanId) -> Result<Scan, Refused> {
+    let mut session = caller.read(Scope::HashListsRead).await?;
     find_scan(&mut session, scan).await
 }
 
@@ -97,13 +83,8 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not do it; there is no such scan within reach.
-pub async fn matches(
-    management: &Management,
-    caller: &Caller,
-    scan: HashScanId,
-    page: Page,
-) -> Result<Vec<Match>, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
+pub async fn matches(caller: &Caller, scan: HashScanId, page: Page) -> Result<Vec<Match>, Refused> {
+    let mut session = caller.read(Scope::HashListsRead).await?;
     let scan = find_scan(&mut session, scan).await?;
     Ok(scan::matches(session.conn(), scan.id, page).await?)
 }
@@ -112,12 +93,8 @@ pub async fn matches(
 ///
 /// # Errors
 /// The caller may not do it; there is no such scan within reach.
-pub async fn cancel(
-    management: &Management,
-    caller: &Caller,
-    scan: HashScanId,
-) -> Result<Scan, Refused> {
-    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+pub async fn cancel(caller: &Caller, scan: HashScanId) -> Result<Scan, Refused> {
+    let mut session = caller.change(Scope::HashListsWrite).await?;
     let before = find_scan(&mut session, scan).await?;
     if !scan::cancel(session.conn(), before.id).await? {
         return Ok(before);

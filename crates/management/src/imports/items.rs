@@ -19,7 +19,7 @@ use store::{
 use uuid::Uuid;
 
 use super::Target;
-use crate::{Caller, Management, Refused, sites};
+use crate::{Caller, Refused, sites};
 
 /// What came of a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,13 +36,8 @@ pub struct Stored {
 ///
 /// # Errors
 /// The caller may not do it; an item belongs to another site here; a line is not as an export writes it.
-pub async fn items(
-    management: &Management,
-    caller: &Caller,
-    target: &Target,
-    lines: Vec<Line>,
-) -> Result<Stored, Refused> {
-    let mut session = management.change(caller, Scope::SitesWrite).await?;
+pub async fn items(caller: &Caller, target: &Target, lines: Vec<Line>) -> Result<Stored, Refused> {
+    let mut session = caller.change(Scope::SitesWrite).await?;
     sites::require_open(&mut session, target.site).await?;
     let ids: Vec<Uuid> = lines.iter().map(|line| line.id.as_uuid()).collect();
     let there = import::existing(session.conn(), &ids).await?;

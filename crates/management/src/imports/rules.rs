@@ -15,7 +15,7 @@ use store::{
 };
 
 use super::names;
-use crate::{Caller, Management, Refused, Session, record};
+use crate::{Caller, Refused, Session, record};
 
 /// A version of an archive in this database.
 #[derive(Clone, Copy, Debug)]
@@ -34,19 +34,18 @@ pub struct Placed {
 /// # Errors
 /// The caller may not do it; there is no such team; the rules do not compile; the version is there with other rules.
 pub async fn version(
-    management: &Management,
     caller: &Caller,
     team: TeamId,
     (group, listed): (&ExportedGroup, &ListedVersion),
     file: InputFile,
 ) -> Result<Placed, Refused> {
     let InputFile { name, rules } = file;
-    let rules = management.trial_pool.rules(None, rules).await?;
-    let compiled = management.trial_pool.check(None, rules).await?;
+    let rules = caller.management.trial_pool.rules(None, rules).await?;
+    let compiled = caller.management.trial_pool.check(None, rules).await?;
     // A note that this version would not take is left out.
     let note: Option<Reason> = Reason::try_from(listed.note.clone()).ok();
 
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     session.named_team(Some(team)).await?;
     let (id, is_there) = home(&mut session, team, group.id).await?;
     let version = if id == group.id {

@@ -17,7 +17,7 @@ use store::{
 
 use super::{Groups, names};
 use crate::{
-    Caller, Management, Refused, Session, record,
+    Caller, Refused, Session, record,
     sites::{self, MOST_GROUPS, require_providers},
 };
 
@@ -124,14 +124,13 @@ impl GivenSite {
 /// The caller may not do it; the team has no such site; there is no master key; a setting is not known here; the site
 /// or the team is being closed.
 pub async fn site(
-    management: &Management,
     caller: &Caller,
     team: TeamId,
     wanted: Option<SiteId>,
     given: &GivenSite,
     groups: &Groups,
 ) -> Result<(SiteId, bool), Refused> {
-    let mut session = management.change(caller, Scope::SitesWrite).await?;
+    let mut session = caller.change(Scope::SitesWrite).await?;
     session.named_team(Some(team)).await?;
     if let Some(wanted) = wanted {
         return match site::team_of(session.conn(), wanted).await? {
@@ -163,7 +162,7 @@ pub async fn site(
         }
     }
     settings.name = free.ok_or(store::Error::NameTaken)?;
-    let key = management.master_key()?;
+    let key = caller.management.master_key()?;
     // A secret that is sealed with the key of another database would be lost.
     encryption::check_master_key(session.conn(), key).await?;
     let created_at = given.created_at;

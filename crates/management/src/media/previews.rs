@@ -13,13 +13,9 @@ use crate::{Caller, Management, NoImage, Noun, Refused, Session};
 /// # Errors
 /// The caller may not do it; there is no such item within reach, or no image of it is stored; it cannot be decoded; too many
 /// previews are being made.
-pub async fn preview(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-) -> Result<Vec<u8>, Refused> {
-    let session = management.read(caller, Scope::MediaRead).await?;
-    of_item(management, session, media).await
+pub async fn preview(caller: &Caller, media: MediaId) -> Result<Vec<u8>, Refused> {
+    let session = caller.read(Scope::MediaRead).await?;
+    of_item(&caller.management, session, media).await
 }
 
 /// The preview of an item that the caller may see.

@@ -10,7 +10,7 @@ use store::person::{
 };
 
 use super::require_everything_of;
-use crate::{Caller, Change, Management, Noun, Refused};
+use crate::{Caller, Change, Noun, Refused};
 
 /// What removing a second factor did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +31,8 @@ pub struct Removed {
 ///
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such person.
-pub async fn remove(
-    management: &Management,
-    caller: &Caller,
-    email: &Email,
-) -> Result<Removed, Refused> {
-    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+pub async fn remove(caller: &Caller, email: &Email) -> Result<Removed, Refused> {
+    let mut session = caller.change(Scope::PeopleWrite).await?;
     let account = person::account(session.conn(), email).await?;
     let user = account.ok_or(Refused::NotFound(Noun::Person))?.user;
     let account = person::lock_account(session.conn(), user).await?;

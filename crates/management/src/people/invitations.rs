@@ -23,7 +23,7 @@ use store::{
 };
 
 use super::{Standing, check, require_scopes_of};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
 
 /// A person to invite.
 #[derive(Clone, Debug)]
@@ -49,12 +49,8 @@ pub struct IssuedInvitation {
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Invitation>, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Invitation>, Refused> {
+    let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
     Ok(one_time_link::invitations(session.conn(), reach, page).await?)
 }
@@ -63,12 +59,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such open invitation within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    invitation: LinkId,
-) -> Result<Invitation, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+pub async fn get(caller: &Caller, invitation: LinkId) -> Result<Invitation, Refused> {
+    let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
     let found = one_time_link::invitation(session.conn(), reach, invitation).await?;
     found.ok_or(Refused::NotFound(Noun::Invitation))
@@ -80,12 +72,8 @@ pub async fn get(
 /// The caller may not do it, or lacks a scope of the role or of the role in the earlier invitation;
 /// the team or a site does not exist; the person is in the team already; the team has too many
 /// people.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    wanted: &Wanted,
-) -> Result<IssuedInvitation, Refused> {
-    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+pub async fn create(caller: &Caller, wanted: &Wanted) -> Result<IssuedInvitation, Refused> {
+    let mut session = caller.change(Scope::PeopleWrite).await?;
     let team = session.named_team(wanted.team).await?;
     let sites = check(session.conn(), team, &wanted.standing).await?;
     if let Some(team) = team {
@@ -135,12 +123,8 @@ pub async fn create(
 /// # Errors
 /// The caller may not do it, or lacks a scope of the role; there is no such open invitation within
 /// reach.
-pub async fn cancel(
-    management: &Management,
-    caller: &Caller,
-    invitation: LinkId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+pub async fn cancel(caller: &Caller, invitation: LinkId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::PeopleWrite).await?;
     let reach = session.reach();
     let cancelled = one_time_link::cancel(session.conn(), reach, invitation).await?;
     let cancelled = cancelled.ok_or(Refused::NotFound(Noun::Invitation))?;

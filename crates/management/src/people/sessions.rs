@@ -16,19 +16,15 @@ use store::{
 };
 
 use super::{find, require_scopes_of};
-use crate::{Caller, Management, Noun, Refused, record};
+use crate::{Caller, Noun, Refused, record};
 
 /// Sessions of people within the caller's reach, the oldest first. A team sees those of people who
 /// are in no other team.
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Listed>, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Listed>, Refused> {
+    let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
     Ok(session::list(session.conn(), reach, None, page).await?)
 }
@@ -38,12 +34,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such person within reach.
-pub async fn of_person(
-    management: &Management,
-    caller: &Caller,
-    member: MemberId,
-) -> Result<Option<Vec<Listed>>, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+pub async fn of_person(caller: &Caller, member: MemberId) -> Result<Option<Vec<Listed>>, Refused> {
+    let mut session = caller.read(Scope::PeopleRead).await?;
     let person = find(&mut session, member).await?;
     let only = session.only_team();
     let memberships = person::memberships(session.conn(), person.user).await?;
@@ -59,11 +51,10 @@ pub async fn of_person(
 /// # Errors
 /// The caller may not do it.
 pub async fn last_used(
-    management: &Management,
     caller: &Caller,
     members: &[MemberId],
 ) -> Result<HashMap<MemberId, DateTime<Utc>>, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+    let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
     Ok(session::last_used(session.conn(), reach, members).await?)
 }
@@ -72,12 +63,8 @@ pub async fn last_used(
 ///
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such session within reach.
-pub async fn end(
-    management: &Management,
-    caller: &Caller,
-    ended: SessionId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+pub async fn end(caller: &Caller, ended: SessionId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::PeopleWrite).await?;
     let reach = session.reach();
     let found = session::list(session.conn(), reach, Some(ended), Page::ONE).await?;
     let found = found.first().ok_or(Refused::NotFound(Noun::Session))?;

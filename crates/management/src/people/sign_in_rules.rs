@@ -4,7 +4,7 @@ use domain::{audit::Action, id::TeamId, scope::Scope};
 use serde::Serialize;
 use store::{person, team};
 
-use crate::{Caller, Management, Noun, Refused, difference, record};
+use crate::{Caller, Noun, Refused, difference, record};
 
 /// A team's rules for signing in. The audit log shows them as the management interface does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -17,8 +17,8 @@ pub struct Rules {
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
-pub async fn get(management: &Management, caller: &Caller, team: TeamId) -> Result<Rules, Refused> {
-    let mut session = management.read(caller, Scope::PeopleRead).await?;
+pub async fn get(caller: &Caller, team: TeamId) -> Result<Rules, Refused> {
+    let mut session = caller.read(Scope::PeopleRead).await?;
     session.require_team(team)?;
     if !team::exists(session.conn(), team).await? {
         return Err(Refused::NotFound(Noun::Team));
@@ -33,12 +33,11 @@ pub async fn get(management: &Management, caller: &Caller, team: TeamId) -> Resu
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
 pub async fn update(
-    management: &Management,
     caller: &Caller,
     team: TeamId,
     edit: impl FnOnce(Rules) -> Rules,
 ) -> Result<Rules, Refused> {
-    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+    let mut session = caller.change(Scope::PeopleWrite).await?;
     session.require_team(team)?;
     let locked = team::lock(session.conn(), team).await?;
     locked.ok_or(Refused::NotFound(Noun::Team))?;

@@ -8,7 +8,7 @@ use store::person::{
 };
 
 use super::{factor_removal::with_email, require_everything_of};
-use crate::{Caller, Change, Management, Noun, Refused, passwords};
+use crate::{Caller, Change, Noun, Refused, passwords};
 
 /// An account that was handed over.
 #[derive(Debug)]
@@ -33,11 +33,10 @@ pub struct TransferredAccount {
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such account.
 pub async fn transfer_account(
-    management: &Management,
     caller: &Caller,
     email: &Email,
 ) -> Result<TransferredAccount, Refused> {
-    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+    let mut session = caller.change(Scope::PeopleWrite).await?;
     session.require_operator()?;
     let account = person::account(session.conn(), email).await?;
     let user = account.ok_or(Refused::NotFound(Noun::Person))?.user;

@@ -52,15 +52,14 @@ pub struct Updated<T> {
 /// # Errors
 /// The caller may not do it; there is no such queue; the end of the pause is in the past.
 pub async fn update_queue(
-    management: &Management,
     caller: &Caller,
     name: &str,
     pause: impl FnOnce() -> Result<Option<Pause>, Refused>,
 ) -> Result<Updated<QueueState>, Refused> {
-    let mut work = Work::begin(management, caller, name, Part::Whole).await?;
+    let mut work = Work::begin(caller, name, Part::Whole).await?;
     work.apply(pause()?, None).await?;
-    let done = work.finish(management).await?;
-    let mut tx = management.begin().await?;
+    let done = work.finish(&caller.management).await?;
+    let mut tx = caller.management.begin().await?;
     let mut now = all(&mut tx).await?.into_iter();
     let now = now.find(|queue| queue.stats.queue == name);
     let now = now.ok_or(Refused::NotFound(Noun::Queue))?;
@@ -73,17 +72,16 @@ pub async fn update_queue(
 /// # Errors
 /// The caller may not do it; there is no such queue; the end of the pause is in the past.
 pub async fn update_group(
-    management: &Management,
     caller: &Caller,
     name: &str,
     group: Group,
     pause: impl FnOnce() -> Result<Option<Pause>, Refused>,
     cap: Option<Option<u32>>,
 ) -> Result<Updated<GroupStats>, Refused> {
-    let mut work = Work::begin(management, caller, name, Part::Group(group)).await?;
+    let mut work = Work::begin(caller, name, Part::Group(group)).await?;
     work.apply(pause()?, cap).await?;
-    let done = work.finish(management).await?;
-    let mut tx = management.begin().await?;
+    let done = work.finish(&caller.management).await?;
+    let mut tx = caller.management.begin().await?;
     let now = groups::read(&mut tx, done.queue, group).await;
     let now = now.map_err(Error::from)?;
     done.told(&mut tx, now).await
@@ -95,17 +93,16 @@ pub async fn update_group(
 /// # Errors
 /// The caller may not do it; there is no such queue; the end of the pause is in the past.
 pub async fn update_lane(
-    management: &Management,
     caller: &Caller,
     name: &str,
     lane: Lane,
     pause: impl FnOnce() -> Result<Option<Pause>, Refused>,
     cap: Option<Option<u32>>,
 ) -> Result<Updated<LaneStats>, Refused> {
-    let mut work = Work::begin(management, caller, name, Part::Lane(lane)).await?;
+    let mut work = Work::begin(caller, name, Part::Lane(lane)).await?;
     work.apply(pause()?, cap).await?;
-    let done = work.finish(management).await?;
-    let mut tx = management.begin().await?;
+    let done = work.finish(&caller.management).await?;
+    let mut tx = caller.management.begin().await?;
     let now = lanes::read(&mut tx, done.queue, lane).await;
     let now = now.map_err(Error::from)?;
     done.told(&mut tx, now).await
@@ -145,13 +142,8 @@ struct Work {
 }
 
 impl Work {
-    async fn begin(
-        management: &Management,
-        caller: &Caller,
-        name: &str,
-        part: Part,
-    ) -> Result<Self, Refused> {
-        let mut session = management.change(caller, Scope::QueuesWrite).await?;
+    async fn begin(caller: &Caller, name: &str, part: Part) -> Result<Self, Refused> {
+        let mut session = caller.change(Scope::QueuesWrite).await?;
         session.require_operator()?;
         let queue = known(name)?;
         let conn = session.conn();

@@ -18,7 +18,7 @@ use store::{
 };
 
 use super::{NewDecision, ReviewView, decision, reviewer, team};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
 
 /// What a bulk decision would be about.
 #[derive(Debug)]
@@ -49,16 +49,12 @@ pub enum Meant {
 ///
 /// # Errors
 /// The caller may not make bulk decisions.
-pub async fn preview(
-    management: &Management,
-    caller: &Caller,
-    filter: &Filter,
-) -> Result<Preview, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsManage).await?;
+pub async fn preview(caller: &Caller, filter: &Filter) -> Result<Preview, Refused> {
+    let mut session = caller.read(Scope::ReviewsManage).await?;
     let found = matching(&mut session, filter).await?;
     let mut shown = Vec::with_capacity(found.len().min(SHOWN_OF_BULK));
     for review in found.iter().take(SHOWN_OF_BULK) {
-        shown.extend(ReviewView::of(management, &mut session, *review).await?);
+        shown.extend(ReviewView::of(&caller.management, &mut session, *review).await?);
     }
     Ok(Preview {
         count: found.len().min(MOST_IN_BULK),
@@ -71,8 +67,8 @@ pub async fn preview(
 ///
 /// # Errors
 /// The caller may not make bulk decisions.
-pub async fn unveil(management: &Management, caller: &Caller) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+pub async fn unveil(caller: &Caller) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::ReviewsManage).await?;
     let (actor, team) = reviewer(&session)?;
     exposure::count_unveiled(session.conn(), actor, team).await?;
     session.commit_unrecorded().await
@@ -84,13 +80,8 @@ pub async fn unveil(management: &Management, caller: &Caller) -> Result<(), Refu
 /// The caller may not make bulk decisions; too many or no reviews are named; more match than the caller
 /// was shown, or than one bulk decision can be about; there is no such policy; a rejection has neither policy nor reason; the team
 /// has a bulk decision that runs.
-pub async fn create(
-    management: &Management,
-    caller: &Caller,
-    new: NewDecision,
-    meant: &Meant,
-) -> Result<Bulk, Refused> {
-    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+pub async fn create(caller: &Caller, new: NewDecision, meant: &Meant) -> Result<Bulk, Refused> {
+    let mut session = caller.change(Scope::ReviewsManage).await?;
     let (actor, team) = reviewer(&session)?;
     let policy = decision::policy(&mut session, team, &new).await?;
     let reason = decision::reason(&new, policy.as_ref())?;
@@ -124,7 +115,7 @@ pub async fn create(
     let details = created(&recorded(&made));
     let action = Action::BulkDecisionCreate;
     record(session, action, made.team, made.id, details).await?;
-    management.queue.enqueued(&jobs);
+    caller.management.queue.enqueued(&jobs);
     Ok(made)
 }
 
@@ -132,12 +123,8 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not make bulk decisions.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Bulk>, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsManage).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Bulk>, Refused> {
+    let mut session = caller.read(Scope::ReviewsManage).await?;
     let team = team(&session)?;
     Ok(bulk_decision::list(session.conn(), team, page).await?)
 }
@@ -146,12 +133,8 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not make bulk decisions; there is no such one within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    bulk: BulkDecisionId,
-) -> Result<Bulk, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsManage).await?;
+pub async fn get(caller: &Caller, bulk: BulkDecisionId) -> Result<Bulk, Refused> {
+    let mut session = caller.read(Scope::ReviewsManage).await?;
     find(&mut session, bulk).await
 }
 
@@ -160,12 +143,8 @@ pub async fn get(
 ///
 /// # Errors
 /// The caller may not make bulk decisions; there is no such one within reach.
-pub async fn cancel(
-    management: &Management,
-    caller: &Caller,
-    bulk: BulkDecisionId,
-) -> Result<Bulk, Refused> {
-    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+pub async fn cancel(caller: &Caller, bulk: BulkDecisionId) -> Result<Bulk, Refused> {
+    let mut session = caller.change(Scope::ReviewsManage).await?;
     let before = find(&mut session, bulk).await?;
     let cancelled = bulk_decision::cancel(session.conn(), bulk).await?;
     if !cancelled.stopped && cancelled.undone == 0 {

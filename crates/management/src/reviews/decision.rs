@@ -12,7 +12,7 @@ use serde_json::json;
 use store::review::{self, NewOpinion, UsedPolicy};
 
 use super::{ReviewView, lock_own, own, reviewer};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, record};
 
 /// What applications are told about an approval without a reason.
 const APPROVED: &str = "Approved by a moderator.";
@@ -44,13 +44,8 @@ pub struct Held {
 /// # Errors
 /// The caller may not decide items, or does not have this review any more; there is no such policy;
 /// a rejection has neither policy nor reason.
-pub async fn decide(
-    management: &Management,
-    caller: &Caller,
-    review: ReviewId,
-    new: NewDecision,
-) -> Result<Held, Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+pub async fn decide(caller: &Caller, review: ReviewId, new: NewDecision) -> Result<Held, Refused> {
+    let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, locked) = lock_own(&mut session, review).await?;
     session.require_own_site(locked.site)?;
     let policy = policy(&mut session, locked.team, &new).await?;
@@ -73,7 +68,7 @@ pub async fn decide(
     });
     let action = Action::ReviewDecide;
     record(session, action, locked.team, locked.media, details).await?;
-    management.queue.enqueued(&held.jobs);
+    caller.management.queue.enqueued(&held.jobs);
     Ok(Held {
         review,
         ruling: new.ruling,
@@ -85,12 +80,8 @@ pub async fn decide(
 ///
 /// # Errors
 /// The caller may not decide items, or has decided nothing in this review; it was told already.
-pub async fn undo(
-    management: &Management,
-    caller: &Caller,
-    review: ReviewId,
-) -> Result<ReviewView, Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+pub async fn undo(caller: &Caller, review: ReviewId) -> Result<ReviewView, Refused> {
+    let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, _) = reviewer(&session)?;
     let reach = session.reach();
     let locked = review::lock(session.conn(), reach, review).await?;
@@ -107,7 +98,7 @@ pub async fn undo(
             ended(&mut session, review, actor).await?
         });
     }
-    let shown = own(management, &mut session, review).await?;
+    let shown = own(&caller.management, &mut session, review).await?;
     let details = json!({ "review_id": review });
     let action = Action::ReviewUndo;
     record(session, action, locked.team, locked.media, details).await?;

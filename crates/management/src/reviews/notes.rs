@@ -18,18 +18,14 @@ use store::{
 };
 
 use super::{lock_own, reviewer, team};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, record};
 
 /// The last notes about an item, the oldest of them first.
 ///
 /// # Errors
 /// The caller may not see items; there is no such item within reach.
-pub async fn notes_of(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-) -> Result<Vec<Note>, Refused> {
-    let mut session = management.read(caller, Scope::MediaRead).await?;
+pub async fn notes_of(caller: &Caller, media: MediaId) -> Result<Vec<Note>, Refused> {
+    let mut session = caller.read(Scope::MediaRead).await?;
     let reach = session.reach();
     let found = media::standing(session.conn(), reach, media).await?;
     found.ok_or(Refused::NotFound(Noun::Media))?;
@@ -41,12 +37,11 @@ pub async fn notes_of(
 /// # Errors
 /// The caller may not decide items; there is no such item within reach.
 pub async fn add_note_to(
-    management: &Management,
     caller: &Caller,
     media: MediaId,
     body: &NoteText,
 ) -> Result<NoteId, Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let mut session = caller.change(Scope::MediaDecide).await?;
     let (by, _) = reviewer(&session)?;
     let reach = session.reach();
     let found = media::standing(session.conn(), reach, media).await?;
@@ -66,12 +61,11 @@ pub async fn add_note_to(
 /// # Errors
 /// The caller may not decide items, or does not have this review any more.
 pub async fn add_note(
-    management: &Management,
     caller: &Caller,
     review: ReviewId,
     body: &NoteText,
 ) -> Result<NoteId, Refused> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let mut session = caller.change(Scope::MediaDecide).await?;
     let (by, locked) = lock_own(&mut session, review).await?;
     let note = NewNote {
         media: locked.media,
@@ -94,12 +88,8 @@ async fn write(mut session: Session, note: NewNote<'_>) -> Result<NoteId, Refuse
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn golden_items(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<GoldenItem>, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsManage).await?;
+pub async fn golden_items(caller: &Caller, page: Page) -> Result<Vec<GoldenItem>, Refused> {
+    let mut session = caller.read(Scope::ReviewsManage).await?;
     let team = team(&session)?;
     Ok(golden::list(session.conn(), team, page).await?)
 }
@@ -108,12 +98,8 @@ pub async fn golden_items(
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn golden_of(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-) -> Result<Option<GoldenItem>, Refused> {
-    let mut session = management.read(caller, Scope::ReviewsManage).await?;
+pub async fn golden_of(caller: &Caller, media: MediaId) -> Result<Option<GoldenItem>, Refused> {
+    let mut session = caller.read(Scope::ReviewsManage).await?;
     let reach = session.reach();
     Ok(golden::of(session.conn(), reach, media).await?)
 }
@@ -122,13 +108,8 @@ pub async fn golden_of(
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach, it is pending or waits for a person, or never waited for one.
-pub async fn set_golden(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-    expected: Ruling,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+pub async fn set_golden(caller: &Caller, media: MediaId, expected: Ruling) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::ReviewsManage).await?;
     let (actor, team, standing) = item(&mut session, media).await?;
     match standing.status {
         Status::Approved | Status::Rejected => {}
@@ -155,12 +136,8 @@ pub async fn set_golden(
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach, or its answer is not known.
-pub async fn unset_golden(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::ReviewsManage).await?;
+pub async fn unset_golden(caller: &Caller, media: MediaId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::ReviewsManage).await?;
     let (_, team, _) = item(&mut session, media).await?;
     if !golden::unset(session.conn(), media).await? {
         return Err(Refused::NotFound(Noun::Golden));

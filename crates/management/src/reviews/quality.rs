@@ -19,7 +19,7 @@ use store::review::quality::{self as read, Span};
 
 use self::dimensions::Names;
 use super::team;
-use crate::{Caller, Management, Refused, sites};
+use crate::{Caller, Refused, sites};
 
 pub use self::{
     csv::csv,
@@ -76,13 +76,9 @@ pub struct Quality {
 ///
 /// # Errors
 /// The caller does not lead reviews; there is no such site within reach; the span is too long.
-pub async fn quality(
-    management: &Management,
-    caller: &Caller,
-    query: Query,
-) -> Result<Quality, Refused> {
+pub async fn quality(caller: &Caller, query: Query) -> Result<Quality, Refused> {
     let (from, to) = time_range(query.from, query.to, Utc::now())?;
-    let mut session = management.read(caller, Scope::ReviewsManage).await?;
+    let mut session = caller.read(Scope::ReviewsManage).await?;
     let team = team(&session)?;
     if let Some(site) = query.site {
         sites::require(&mut session, site).await?;
@@ -114,7 +110,11 @@ pub async fn quality(
         tally: OpinionCounts::of(&said, &names),
         machine: Machine::of(items, rules, left_out, matches),
     };
-    management.trial_pool.work(Some(team), calculating).await
+    caller
+        .management
+        .trial_pool
+        .work(Some(team), calculating)
+        .await
 }
 
 /// One more than a bound, so that it shows whether there are more.

@@ -13,7 +13,7 @@ use store::{
 
 use super::unknown;
 use crate::{
-    Caller, Management, Refused, Session, record,
+    Caller, Refused, Session, record,
     sites::{self, MOST_GROUPS},
 };
 
@@ -21,12 +21,8 @@ use crate::{
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-) -> Result<Vec<Group>, Refused> {
-    let mut session = management.read(caller, Scope::SitesRead).await?;
+pub async fn list(caller: &Caller, site: SiteId) -> Result<Vec<Group>, Refused> {
+    let mut session = caller.read(Scope::SitesRead).await?;
     let site = sites::find(&mut session, site).await?;
     Ok(rule_group::attached(session.conn(), site.id).await?)
 }
@@ -36,13 +32,8 @@ pub async fn list(
 /// # Errors
 /// The caller may not do it; there is no such site within reach; its team has no such group; the
 /// site has the most groups already.
-pub async fn attach(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-    group: RuleGroupId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::SitesWrite).await?;
+pub async fn attach(caller: &Caller, site: SiteId, group: RuleGroupId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::SitesWrite).await?;
     let site = sites::lock(&mut session, site).await?;
     // Locked until the commit, so that nobody deletes it meanwhile.
     let own = settings::own_groups(session.conn(), site.team, &[group]).await?;
@@ -64,13 +55,8 @@ pub async fn attach(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; its team has no such group.
-pub async fn detach(
-    management: &Management,
-    caller: &Caller,
-    site: SiteId,
-    group: RuleGroupId,
-) -> Result<(), Refused> {
-    let mut session = management.change(caller, Scope::SitesWrite).await?;
+pub async fn detach(caller: &Caller, site: SiteId, group: RuleGroupId) -> Result<(), Refused> {
+    let mut session = caller.change(Scope::SitesWrite).await?;
     let site = sites::lock(&mut session, site).await?;
     let own = settings::own_groups(session.conn(), site.team, &[group]).await?;
     let group = own.first().copied().ok_or_else(unknown)?;

@@ -14,7 +14,7 @@ pub use store::backtest::{Backtest, Change};
 use store::{backtest, page::Page, site::settings};
 
 use super::{drafts::draft, find, named_version, require_rule_bytes};
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
 
 /// The most items that a backtest looks at.
 pub type Items = BoundedInteger<1, 100_000>;
@@ -52,12 +52,11 @@ pub struct BacktestReport {
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
 pub async fn list(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     page: Page,
 ) -> Result<Vec<Backtest>, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     Ok(backtest::list(session.conn(), group.id, page).await?)
 }
@@ -69,12 +68,11 @@ pub async fn list(
 /// group no such version; the rules do not compile any more; the team has a backtest that has not
 /// ended, or has reached its limit of rules stored in a day.
 pub async fn create(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     new: NewBacktest,
 ) -> Result<Backtest, Refused> {
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
     if let Some(site) = new.site {
         let team = Reach::Team(group.team);
@@ -89,11 +87,15 @@ pub async fn create(
         None => draft(&mut session, group.id).await?.rules,
     };
     session.end();
-    let compiled = management.trial_pool.check(Some(group.team), rules).await?;
+    let compiled = caller
+        .management
+        .trial_pool
+        .check(Some(group.team), rules)
+        .await?;
 
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let group = find(&mut session, group.id).await?;
-    require_rule_bytes(management, &mut session, group.team).await?;
+    require_rule_bytes(&caller.management, &mut session, group.team).await?;
     let wanted = backtest::NewBacktest {
         team: group.team,
         group: group.id,
@@ -115,7 +117,7 @@ pub async fn create(
     let backtest = find_backtest(&mut session, id).await?;
     let (action, details) = (Action::BacktestCreate, created(&backtest));
     record(session, action, group.team, group.id, details).await?;
-    management.queue.enqueued(&jobs);
+    caller.management.queue.enqueued(&jobs);
     Ok(backtest)
 }
 
@@ -123,12 +125,8 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such backtest within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    backtest: BacktestId,
-) -> Result<BacktestReport, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+pub async fn get(caller: &Caller, backtest: BacktestId) -> Result<BacktestReport, Refused> {
+    let mut session = caller.read(Scope::RulesRead).await?;
     let backtest = find_backtest(&mut session, backtest).await?;
     let counts = backtest::counts(session.conn(), backtest.id).await?;
     Ok(BacktestReport { backtest, counts })
@@ -139,12 +137,11 @@ pub async fn get(
 /// # Errors
 /// The caller may not do it; there is no such backtest within reach.
 pub async fn changes(
-    management: &Management,
     caller: &Caller,
     backtest: BacktestId,
     page: Page,
 ) -> Result<Vec<Change>, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     let backtest = find_backtest(&mut session, backtest).await?;
     Ok(backtest::changes(session.conn(), backtest.id, page).await?)
 }
@@ -153,12 +150,8 @@ pub async fn changes(
 ///
 /// # Errors
 /// The caller may not do it; there is no such backtest within reach.
-pub async fn cancel(
-    management: &Management,
-    caller: &Caller,
-    backtest: BacktestId,
-) -> Result<Backtest, Refused> {
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+pub async fn cancel(caller: &Caller, backtest: BacktestId) -> Result<Backtest, Refused> {
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let before = find_backtest(&mut session, backtest).await?;
     if !backtest::cancel(session.conn(), before.id).await? {
         return Ok(before);

@@ -7,7 +7,7 @@ use domain::{
 };
 
 use super::{drafts::draft, find, named_version};
-use crate::{Caller, Management, Refused};
+use crate::{Caller, Refused};
 
 /// What differs between two versions. If the first is `None`, it is the live version. If the second
 /// is `None`, it is the draft.
@@ -15,13 +15,12 @@ use crate::{Caller, Management, Refused};
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
 pub async fn between(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     from: Option<GroupVersionId>,
     to: Option<GroupVersionId>,
 ) -> Result<Difference, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     let from = from.unwrap_or(group.live);
     let from = named_version(&mut session, group.id, from, "from_version_id").await?;
@@ -34,5 +33,9 @@ pub async fn between(
     };
     session.end();
     let work = move || Difference::between(&from.rules, &to);
-    management.trial_pool.work(Some(group.team), work).await
+    caller
+        .management
+        .trial_pool
+        .work(Some(group.team), work)
+        .await
 }

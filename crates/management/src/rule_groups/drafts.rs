@@ -12,7 +12,7 @@ pub use store::rule_group::Draft;
 use store::rule_group::{self, Group};
 
 use super::{Warning, find, hash_lists, lock, named_version, unknown, warnings_of};
-use crate::{Caller, Management, Refused, Session, record};
+use crate::{Caller, Refused, Session, record};
 
 /// A draft, and what its author should know about it.
 #[derive(Debug)]
@@ -27,12 +27,8 @@ pub struct CheckedDraft {
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
-pub async fn get(
-    management: &Management,
-    caller: &Caller,
-    group: RuleGroupId,
-) -> Result<CheckedDraft, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+pub async fn get(caller: &Caller, group: RuleGroupId) -> Result<CheckedDraft, Refused> {
+    let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     read(&mut session, group.id).await
 }
@@ -52,12 +48,8 @@ pub struct ComparedDraft {
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
-pub async fn compare(
-    management: &Management,
-    caller: &Caller,
-    group: RuleGroupId,
-) -> Result<ComparedDraft, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+pub async fn compare(caller: &Caller, group: RuleGroupId) -> Result<ComparedDraft, Refused> {
+    let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     let CheckedDraft { draft, warnings } = read(&mut session, group.id).await?;
     if !draft.edited {
@@ -74,7 +66,8 @@ pub async fn compare(
         draft,
         warnings,
     };
-    management
+    caller
+        .management
         .trial_pool
         .work(Some(group.team), comparing)
         .await
@@ -87,19 +80,22 @@ pub async fn compare(
 /// The caller may not do it; there is no such group within reach; the draft has another revision; the rules do not compile
 /// or name hash lists that the team cannot use.
 pub async fn replace(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     rules: InputRules,
     revision: Option<i64>,
 ) -> Result<CheckedDraft, Refused> {
     // Check this first: it saves compiling rules that would be refused anyway.
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let found = find(&mut session, group).await?;
     require(revision, found.draft_revision)?;
     session.end();
-    let rules = management.trial_pool.rules(Some(found.team), rules).await?;
-    put(management, caller, &found, rules, revision, json!({})).await
+    let rules = caller
+        .management
+        .trial_pool
+        .rules(Some(found.team), rules)
+        .await?;
+    put(caller, &found, rules, revision, json!({})).await
 }
 
 /// Stores these rules as the draft of a group that the caller may edit, if the draft still has this revision. `details` is what
@@ -108,16 +104,19 @@ pub async fn replace(
 /// # Errors
 /// See [`replace`].
 pub(super) async fn put(
-    management: &Management,
     caller: &Caller,
     group: &Group,
     rules: Vec<Rule>,
     revision: Option<i64>,
     mut details: Value,
 ) -> Result<CheckedDraft, Refused> {
-    let compiled = management.trial_pool.check(Some(group.team), rules).await?;
+    let compiled = caller
+        .management
+        .trial_pool
+        .check(Some(group.team), rules)
+        .await?;
 
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let group = lock(&mut session, group.id).await?;
     require(revision, group.draft_revision)?;
     hash_lists::require(&mut session, group.team, &compiled.rules).await?;
@@ -140,12 +139,11 @@ pub(super) async fn put(
 /// # Errors
 /// The caller may not do it; there is no such group within reach; the draft has another revision.
 pub async fn discard(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     revision: Option<i64>,
 ) -> Result<CheckedDraft, Refused> {
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
     require(revision, group.draft_revision)?;
     if !group.edited {

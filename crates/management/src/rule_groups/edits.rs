@@ -12,7 +12,7 @@ use super::{
     drafts::{draft, put, require},
     find,
 };
-use crate::{Caller, Management, Noun, Refused};
+use crate::{Caller, Noun, Refused};
 
 /// A change of one rule.
 #[derive(Debug)]
@@ -36,20 +36,19 @@ pub enum Edit {
 /// The caller may not do it; there is no such group within reach; the draft has another revision or no such rule; the rules do not
 /// compile or name hash lists that the team cannot use.
 pub async fn edit(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     revision: i64,
     edit: Edit,
 ) -> Result<(), Refused> {
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
     let draft = draft(&mut session, group.id).await?;
     require(Some(revision), draft.revision)?;
     session.end();
     let mut rules = draft.rules;
     let (place, details) = apply(&mut rules, edit).ok_or(Refused::NotFound(Noun::Rule))?;
-    let done = put(management, caller, &group, rules, Some(revision), details).await;
+    let done = put(caller, &group, rules, Some(revision), details).await;
     done.map(drop).map_err(|refused| seen_from(place, refused))
 }
 

@@ -30,19 +30,18 @@ pub struct ExportedGroup {
 /// # Errors
 /// Those of `read` and of [`create`].
 pub async fn import_group<E: From<Refused> + Send + 'static>(
-    management: &Management,
     caller: &Caller,
     team: Option<TeamId>,
     read: impl FnOnce() -> Result<InputFile, E> + Send + 'static,
 ) -> Result<CreatedRuleGroup, E> {
-    let InputFile { name, rules } = read_for(management, caller, read).await?;
+    let InputFile { name, rules } = read_for(caller, read).await?;
     let new = NewRuleGroup {
         name,
         team,
         rules,
         note: None,
     };
-    Ok(create(management, caller, new).await?)
+    Ok(create(caller, new).await?)
 }
 
 /// Replaces a group's draft with the rules of a document, if it still has this revision. Without a
@@ -52,14 +51,13 @@ pub async fn import_group<E: From<Refused> + Send + 'static>(
 /// # Errors
 /// Those of `read` and of [`drafts::replace`].
 pub async fn import_draft<E: From<Refused> + Send + 'static>(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     revision: Option<i64>,
     read: impl FnOnce() -> Result<InputFile, E> + Send + 'static,
 ) -> Result<CheckedDraft, E> {
-    let file = read_for(management, caller, read).await?;
-    Ok(drafts::replace(management, caller, group, file.rules, revision).await?)
+    let file = read_for(caller, read).await?;
+    Ok(drafts::replace(caller, group, file.rules, revision).await?)
 }
 
 /// A version of a group as a YAML document. If `None`, it is the live version.
@@ -67,18 +65,17 @@ pub async fn import_draft<E: From<Refused> + Send + 'static>(
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
 pub async fn export(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     version: Option<GroupVersionId>,
 ) -> Result<ExportedGroup, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     let wanted = version.unwrap_or(group.live);
     let version = named_version(&mut session, group.id, wanted, "version_id").await?;
     session.end();
     let name = format!("{}-{}", group.id, version.listed.number);
-    let yaml = write(management, group, version.rules).await?;
+    let yaml = write(&caller.management, group, version.rules).await?;
     Ok(ExportedGroup { name, yaml })
 }
 
@@ -86,17 +83,13 @@ pub async fn export(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
-pub async fn export_draft(
-    management: &Management,
-    caller: &Caller,
-    group: RuleGroupId,
-) -> Result<ExportedGroup, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+pub async fn export_draft(caller: &Caller, group: RuleGroupId) -> Result<ExportedGroup, Refused> {
+    let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     let draft = drafts::draft(&mut session, group.id).await?;
     session.end();
     let name = format!("{}-draft", group.id);
-    let yaml = write(management, group, draft.rules).await?;
+    let yaml = write(&caller.management, group, draft.rules).await?;
     Ok(ExportedGroup { name, yaml })
 }
 
@@ -113,12 +106,11 @@ async fn write(management: &Management, group: Group, rules: Vec<Rule>) -> Resul
 
 /// Reads a document in the trial pool, for a caller who can import it.
 async fn read_for<E: From<Refused> + Send + 'static>(
-    management: &Management,
     caller: &Caller,
     read: impl FnOnce() -> Result<InputFile, E> + Send + 'static,
 ) -> Result<InputFile, E> {
-    let session = management.read(caller, Scope::RulesWrite).await?;
+    let session = caller.read(Scope::RulesWrite).await?;
     let holder = session.only_team();
     session.end();
-    management.trial_pool.work(holder, read).await?
+    caller.management.trial_pool.work(holder, read).await?
 }

@@ -7,7 +7,7 @@ use store::{
 };
 
 use super::find;
-use crate::{Caller, Management, Refused, Session};
+use crate::{Caller, Refused, Session};
 
 /// The most sites of a group that are named.
 const NAMED: usize = 5;
@@ -27,12 +27,8 @@ pub struct Placed {
 ///
 /// # Errors
 /// The caller may not do it.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    page: Page,
-) -> Result<Vec<Placed>, Refused> {
-    let mut session = begin(management, caller).await?;
+pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Placed>, Refused> {
+    let mut session = begin(caller).await?;
     let reach = session.reach();
     let groups = rule_group::list(session.conn(), reach, page).await?;
     place(&mut session, groups).await
@@ -43,11 +39,10 @@ pub async fn list(
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
 pub async fn get(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
 ) -> Result<(Placed, Option<Publication>), Refused> {
-    let mut session = begin(management, caller).await?;
+    let mut session = begin(caller).await?;
     let group = find(&mut session, group).await?;
     let published = rule_group::publications(session.conn(), group.id, Page::ONE).await?;
     let placed = place(&mut session, vec![group]).await?.pop();
@@ -55,8 +50,8 @@ pub async fn get(
     Ok((placed, published.into_iter().next()))
 }
 
-async fn begin(management: &Management, caller: &Caller) -> Result<Session, Refused> {
-    let session = management.read(caller, Scope::RulesRead).await?;
+async fn begin(caller: &Caller) -> Result<Session, Refused> {
+    let session = caller.read(Scope::RulesRead).await?;
     session.require(Scope::SitesRead)?;
     Ok(session)
 }

@@ -21,7 +21,7 @@ use super::{
     find, hash_lists, lock, named_version,
     versions::{self, NewVersion},
 };
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, record};
 
 /// What a version said in the shadow of the live one.
 #[derive(Debug)]
@@ -86,19 +86,18 @@ impl ShadowReport {
 /// The caller may not do it; there is no such group within reach; it has no such version, or the version is live; its rules
 /// do not compile any more, or name hash lists that were deleted.
 pub async fn set(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     wanted: GroupVersionId,
 ) -> Result<Group, Refused> {
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
     let version = named_version(&mut session, group.id, wanted, "version_id").await?;
     session.end();
-    let (trial_pool, holder) = (&management.trial_pool, Some(group.team));
+    let (trial_pool, holder) = (&caller.management.trial_pool, Some(group.team));
     let compiled = trial_pool.check(holder, version.rules).await?;
 
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let group = lock(&mut session, group.id).await?;
     if group.live == wanted {
         return Err(Refused::conflict(
@@ -116,7 +115,6 @@ pub async fn set(
 /// # Errors
 /// Those of [`versions::create`] and of [`set`].
 pub async fn set_draft(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     revision: i64,
@@ -127,20 +125,16 @@ pub async fn set_draft(
         note,
         live: false,
     };
-    let version = versions::create(management, caller, group, new).await?;
-    set(management, caller, group, version.id).await
+    let version = versions::create(caller, group, new).await?;
+    set(caller, group, version.id).await
 }
 
 /// Ends a group's shadow. What it said is kept.
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
-pub async fn end(
-    management: &Management,
-    caller: &Caller,
-    group: RuleGroupId,
-) -> Result<Group, Refused> {
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+pub async fn end(caller: &Caller, group: RuleGroupId) -> Result<Group, Refused> {
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
     replace(session, group, None).await
 }
@@ -150,12 +144,11 @@ pub async fn end(
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
 pub async fn report(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     version: GroupVersionId,
 ) -> Result<ShadowReport, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     let version = require(&mut session, group, version).await?;
     let counts = shadow::counts(session.conn(), version).await?;
     Ok(ShadowReport::new(version, &counts))
@@ -166,13 +159,12 @@ pub async fn report(
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
 pub async fn differences(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     version: GroupVersionId,
     page: Page,
 ) -> Result<Vec<Difference>, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     let version = require(&mut session, group, version).await?;
     Ok(shadow::differences(session.conn(), version, page).await?)
 }

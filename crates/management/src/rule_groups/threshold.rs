@@ -10,7 +10,7 @@ use super::{
     drafts,
     edits::{self, Edit},
 };
-use crate::{Caller, Management, Noun, Refused};
+use crate::{Caller, Noun, Refused};
 
 /// Another threshold for a rule.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,11 @@ pub struct NewThreshold {
 /// changes the draft at the same time; the rules do not compile; the team has a backtest that has not ended, or has reached its
 /// limit of rules stored in a day.
 pub async fn try_threshold(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     new: NewThreshold,
 ) -> Result<Backtest, Refused> {
-    let draft = drafts::get(management, caller, group).await?.draft;
+    let draft = drafts::get(caller, group).await?.draft;
     let mut rules = draft.rules.into_iter();
     let rule = rules.find(|rule| rule.id == new.rule);
     let rule = rule.ok_or(Refused::NotFound(Noun::Rule))?;
@@ -59,11 +58,11 @@ pub async fn try_threshold(
             kind,
         };
         let edit = Edit::Replace(new.rule, body);
-        edits::edit(management, caller, group, draft.revision, edit).await?;
+        edits::edit(caller, group, draft.revision, edit).await?;
     }
     let backtest = NewBacktest {
         site: new.site,
         ..NewBacktest::default()
     };
-    backtests::create(management, caller, group, backtest).await
+    backtests::create(caller, group, backtest).await
 }

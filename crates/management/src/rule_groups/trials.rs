@@ -15,7 +15,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{drafts::draft, find, hash_lists, named_version};
 use crate::{
-    Caller, FieldFault, Management, Refused, TrialPool,
+    Caller, FieldFault, Refused, TrialPool,
     trial_pool::{Holder, with_ids},
 };
 
@@ -91,16 +91,11 @@ impl ScoresFrom {
 /// # Errors
 /// The sample could not be submitted; the caller may not do it; there is no such group within reach; it has no such version;
 /// the rules do not compile or name hash lists that the team cannot use; too many texts are being analysed.
-pub async fn run(
-    management: &Management,
-    caller: &Caller,
-    group: RuleGroupId,
-    new: NewTrial,
-) -> Result<Trial, Refused> {
+pub async fn run(caller: &Caller, group: RuleGroupId, new: NewTrial) -> Result<Trial, Refused> {
     require_content(&new)?;
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
-    let (trial_pool, team) = (&management.trial_pool, Some(group.team));
+    let (trial_pool, team) = (&caller.management.trial_pool, Some(group.team));
     let rules = match (new.rules, new.version) {
         (Some(_), Some(_)) => {
             let message = "must not be given together with `rules`";
@@ -188,7 +183,6 @@ pub struct Comparison {
 /// The text could not be submitted; the caller may not do it; there is no such group within reach; the rules do not compile any
 /// more; too many texts are being analysed.
 pub async fn beside_live(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     text: String,
@@ -205,7 +199,7 @@ pub async fn beside_live(
         on_failure,
     };
     require_content(&new)?;
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
     let draft = draft(&mut session, group.id).await?;
     let live = if draft.edited {
@@ -216,7 +210,7 @@ pub async fn beside_live(
     };
     session.end();
 
-    let (trial_pool, team) = (&management.trial_pool, Some(group.team));
+    let (trial_pool, team) = (&caller.management.trial_pool, Some(group.team));
     let of_either = [
         wanted(&draft.rules),
         live.as_deref().map_or_else(Vec::new, wanted),

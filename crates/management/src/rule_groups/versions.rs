@@ -18,7 +18,7 @@ use super::{
     drafts::{draft, require},
     find, hash_lists, lock, named_version, require_rule_bytes,
 };
-use crate::{Caller, Management, Noun, Refused, created, record};
+use crate::{Caller, Noun, Refused, created, record};
 
 /// A version to create from the draft.
 #[derive(Debug)]
@@ -36,12 +36,11 @@ pub struct NewVersion {
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
 pub async fn list(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     page: Page,
 ) -> Result<Vec<ListedVersion>, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     Ok(rule_group::versions(session.conn(), group.id, page).await?)
 }
@@ -53,25 +52,24 @@ pub async fn list(
 /// its rules do not compile any more, or name hash lists that were deleted; the team has reached
 /// its limit of rules stored in a day.
 pub async fn create(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     new: NewVersion,
 ) -> Result<ListedVersion, Refused> {
     // An earlier binary may have accepted more than this one, so the draft is compiled again.
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let found = find(&mut session, group).await?;
     let draft = draft(&mut session, found.id).await?;
     require(Some(new.revision), draft.revision)?;
     session.end();
-    let (trial_pool, holder) = (&management.trial_pool, Some(found.team));
+    let (trial_pool, holder) = (&caller.management.trial_pool, Some(found.team));
     let compiled = trial_pool.check(holder, draft.rules).await?;
 
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
     require(Some(new.revision), group.draft_revision)?;
     hash_lists::require(&mut session, group.team, &compiled.rules).await?;
-    require_rule_bytes(management, &mut session, group.team).await?;
+    require_rule_bytes(&caller.management, &mut session, group.team).await?;
     let by = session.actor();
     let authorship = Authorship {
         by,
@@ -102,22 +100,21 @@ pub async fn create(
 /// The caller may not do it; there is no such group within reach; the rules do not compile or name
 /// hash lists that the team cannot use; the team has reached its limit of rules stored in a day.
 pub async fn publish(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     rules: InputRules,
 ) -> Result<ListedVersion, Refused> {
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let found = find(&mut session, group).await?;
     session.end();
-    let (trial_pool, holder) = (&management.trial_pool, Some(found.team));
+    let (trial_pool, holder) = (&caller.management.trial_pool, Some(found.team));
     let rules = trial_pool.rules(holder, rules).await?;
     let compiled = trial_pool.check(holder, rules).await?;
 
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
     hash_lists::require(&mut session, group.team, &compiled.rules).await?;
-    require_rule_bytes(management, &mut session, group.team).await?;
+    require_rule_bytes(&caller.management, &mut session, group.team).await?;
     let by = session.actor();
     let authorship = Authorship { by, note: "" };
     let conn = session.conn();
@@ -135,12 +132,11 @@ pub async fn publish(
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
 pub async fn get(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     version: GroupVersionId,
 ) -> Result<Version, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     let version = rule_group::version(session.conn(), group.id, version).await?;
     version.ok_or(Refused::NotFound(Noun::Version))
@@ -153,12 +149,11 @@ pub async fn get(
 /// The caller may not do it; there is no such group within reach; it has no such version; its rules do not compile any more,
 /// or name hash lists that were deleted.
 pub async fn set_live(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     wanted: GroupVersionId,
 ) -> Result<Group, Refused> {
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let mut session = caller.read(Scope::RulesWrite).await?;
     let group = find(&mut session, group).await?;
     let version = named_version(&mut session, group.id, wanted, "version_id").await?;
     session.end();
@@ -166,10 +161,10 @@ pub async fn set_live(
         return Ok(group);
     }
     // Rules that this binary cannot judge with must not become live.
-    let (trial_pool, holder) = (&management.trial_pool, Some(group.team));
+    let (trial_pool, holder) = (&caller.management.trial_pool, Some(group.team));
     let compiled = trial_pool.check(holder, version.rules).await?;
 
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let mut session = caller.change(Scope::RulesWrite).await?;
     let before = lock(&mut session, group.id).await?;
     if before.live == wanted {
         return Ok(before);
@@ -191,12 +186,11 @@ pub async fn set_live(
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
 pub async fn publications(
-    management: &Management,
     caller: &Caller,
     group: RuleGroupId,
     page: Page,
 ) -> Result<Vec<Publication>, Refused> {
-    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
     Ok(rule_group::publications(session.conn(), group.id, page).await?)
 }

@@ -13,15 +13,15 @@ use store::{
 use super::{Caller, Credential, Lent, Session, require::require_factor};
 use crate::{Conflict, Management, Refused, connection_shares::ConnectionShare};
 
-impl Management {
+impl Caller {
     /// Begins a use case that only reads. All its statements see the database at one moment.
     ///
     /// # Errors
     /// The credential is not valid, does not have the scope, or has used up its requests of this
     /// minute.
-    pub async fn read(&self, caller: &Caller, scope: Scope) -> Result<Session, Refused> {
-        let begun = self.begin_reading(caller).await?;
-        self.admit(begun, caller, Some(scope))
+    pub async fn read(&self, scope: Scope) -> Result<Session, Refused> {
+        let begun = self.begin_reading().await?;
+        self.admit(begun, Some(scope))
     }
 
     /// Begins a use case that changes something. Nothing is changed without [`Session::commit`].
@@ -30,9 +30,9 @@ impl Management {
     /// The credential is not valid, does not have the scope, or has used up its requests of this
     /// minute; the team is closed. If the scope needs it, a person must have given the password in the
     /// last 10 minutes.
-    pub async fn change(&self, caller: &Caller, scope: Scope) -> Result<Session, Refused> {
-        let begun = self.begin_changing(caller).await?;
-        let session = self.admit(begun, caller, Some(scope))?;
+    pub async fn change(&self, scope: Scope) -> Result<Session, Refused> {
+        let begun = self.begin_changing().await?;
+        let session = self.admit(begun, Some(scope))?;
         if session.grant().is_closed && !scope.is_for_closed_teams() {
             return Err(Refused::conflict(
                 Conflict::Closing,
@@ -43,123 +43,115 @@ impl Management {
     }
 
     /// Begins a use case that reads the caller itself. It needs no scope.
-    pub(crate) async fn read_own(&self, caller: &Caller) -> Result<Session, Refused> {
-        let begun = self.begin_reading(caller).await?;
-        self.admit(begun, caller, None)
+    pub(crate) async fn read_own(&self) -> Result<Session, Refused> {
+        let begun = self.begin_reading().await?;
+        self.admit(begun, None)
     }
 
     /// Begins a use case that changes the caller itself. It needs no scope.
-    pub(crate) async fn change_own(&self, caller: &Caller) -> Result<Session, Refused> {
-        let begun = self.begin_changing(caller).await?;
-        self.admit(begun, caller, None)
+    pub(crate) async fn change_own(&self) -> Result<Session, Refused> {
+        let begun = self.begin_changing().await?;
+        self.admit(begun, None)
     }
 
-    async fn begin_reading(&self, caller: &Caller) -> Result<Option<Lent>, Refused> {
-        let credential = caller.credential;
-        let Some(snapshot) = &caller.snapshot else {
-            let begun = self.in_turn(credential, For::Reading).await?;
+    async fn begin_reading(&self) -> Result<Option<Lent>, Refused> {
+        let credential = self.credential;
+        let Some(snapshot) = &self.snapshot else {
+            let begun = self.in_turn(For::Reading).await?;
             return Ok(begun.map(Lent::once));
         };
         let begun = match snapshot.take(credential) {
             Some(begun) => Some(begun),
-            None => self.in_turn(credential, For::Reading).await?,
+            None => self.in_turn(For::Reading).await?,
         };
         Ok(begun.map(|begun| Lent::by(snapshot, credential, begun)))
     }
 
-    async fn begin_changing(&self, caller: &Caller) -> Result<Option<Lent>, Refused> {
-        if let Some(snapshot) = &caller.snapshot {
+    async fn begin_changing(&self) -> Result<Option<Lent>, Refused> {
+        if let Some(snapshot) = &self.snapshot {
             snapshot.end();
         }
-        let begun = self.in_turn(caller.credential, For::Changing).await?;
+        let begun = self.in_turn(For::Changing).await?;
         Ok(begun.map(Lent::once))
     }
 
     /// Begins when it is the turn of the caller's team. Nobody waits with a connection: a transaction that must wait is
     /// ended and begun again.
-    async fn in_turn(&self, credential: Credential, what: For) -> Result<Option<Begun>, Refused> {
-        let Some(begun) = self.look_up(credential, what).await? else {
+    async fn in_turn(&self, what: For) -> Result<Option<Begun>, Refused> {
+        let Some(begun) = self.look_up(what).await? else {
             return Ok(None);
         };
         if begun.grant.actor == Actor::CommandLine {
             return Ok(Some(begun));
         }
         let holder = begun.grant.reach.team();
-        if let Some(turn) = self.rate_limit.turns.at_once(holder) {
+        let turns = &self.management.rate_limit.turns;
+        if let Some(turn) = turns.at_once(holder) {
             return Ok(Some(begun.with(turn)));
         }
         drop(begun);
-        let turn = self.rate_limit.turns.wait(holder).await?;
-        let begun = self.look_up(credential, what).await?;
+        let turn = turns.wait(holder).await?;
+        let begun = self.look_up(what).await?;
         Ok(begun.map(|begun| begun.with(turn)))
     }
 
-    async fn look_up(&self, credential: Credential, what: For) -> Result<Option<Begun>, Refused> {
+    async fn look_up(&self, what: For) -> Result<Option<Begun>, Refused> {
         match what {
-            For::Reading => self.look_up_to_read(credential).await,
-            For::Changing => self.look_up_to_change(credential).await,
+            For::Reading => self.look_up_to_read().await,
+            For::Changing => self.look_up_to_change().await,
         }
     }
 
-    async fn look_up_to_read(&self, credential: Credential) -> Result<Option<Begun>, Refused> {
-        Ok(match credential {
-            Credential::Token(hash) => token::begin_reading(&self.pool, hash)
-                .await?
-                .map(Begun::by_token),
+    async fn look_up_to_read(&self) -> Result<Option<Begun>, Refused> {
+        let pool = &self.management.pool;
+        Ok(match self.credential {
+            Credential::Token(hash) => token::begin_reading(pool, hash).await?.map(Begun::by_token),
             Credential::Session { hash, team } => {
-                let mut begun = session::begin_reading(&self.pool, hash, team).await?;
+                let mut begun = session::begin_reading(pool, hash, team).await?;
                 if begun
                     .as_ref()
                     .is_some_and(|(_, person)| person.is_untouched)
                 {
                     // This transaction cannot write, and nobody waits for a second connection with the first.
                     drop(begun);
-                    session::touch(&self.pool, hash).await?;
-                    begun = session::begin_reading(&self.pool, hash, team).await?;
+                    session::touch(pool, hash).await?;
+                    begun = session::begin_reading(pool, hash, team).await?;
                 }
                 begun.map(|begun| Begun::by_person(begun, team))
             }
             Credential::CommandLine => Some(Begun::by_token((
-                self.begin().await?,
+                self.management.begin().await?,
                 Grant::command_line(),
             ))),
         })
     }
 
-    async fn look_up_to_change(&self, credential: Credential) -> Result<Option<Begun>, Refused> {
-        Ok(match credential {
-            Credential::Token(hash) => token::begin_changing(&self.pool, hash)
+    async fn look_up_to_change(&self) -> Result<Option<Begun>, Refused> {
+        let pool = &self.management.pool;
+        Ok(match self.credential {
+            Credential::Token(hash) => token::begin_changing(pool, hash)
                 .await?
                 .map(Begun::by_token),
             Credential::Session { hash, team } => {
-                session::touch(&self.pool, hash).await?;
-                session::begin_changing(&self.pool, hash, team)
+                session::touch(pool, hash).await?;
+                session::begin_changing(pool, hash, team)
                     .await?
                     .map(|begun| Begun::by_person(begun, team))
             }
             Credential::CommandLine => Some(Begun::by_token((
-                self.begin().await?,
+                self.management.begin().await?,
                 Grant::command_line(),
             ))),
         })
     }
 
-    pub(crate) async fn begin(&self) -> Result<PgTransaction<'static>, Refused> {
-        Ok(self.pool.begin().await.map_err(store::Error::from)?)
-    }
-
-    fn admit(
-        &self,
-        begun: Option<Lent>,
-        caller: &Caller,
-        scope: Option<Scope>,
-    ) -> Result<Session, Refused> {
+    fn admit(&self, begun: Option<Lent>, scope: Option<Scope>) -> Result<Session, Refused> {
         let mut begun = begun.ok_or(Refused::Unauthenticated)?;
         let was_admitted = mem::replace(&mut begun.is_admitted, true);
-        let is_first = caller.is_first() && !was_admitted;
-        match caller.credential {
+        let is_first = self.is_first() && !was_admitted;
+        match self.credential {
             Credential::Token(hash) | Credential::Session { hash, .. } if is_first => {
-                self.rate_limit.admit(hash, &begun.grant)?;
+                self.management.rate_limit.admit(hash, &begun.grant)?;
             }
             Credential::Token(_) | Credential::Session { .. } | Credential::CommandLine => {}
         }
@@ -168,16 +160,22 @@ impl Management {
         }
         let session = Session {
             begun,
-            request: caller.request.clone(),
+            request: self.request.clone(),
         };
         if let Some(scope) = scope {
             session.require(scope)?;
         }
-        let problems = caller.problems();
+        let problems = self.problems();
         if !problems.is_empty() {
             return Err(Refused::fields(problems));
         }
         Ok(session)
+    }
+}
+
+impl Management {
+    pub(crate) async fn begin(&self) -> Result<PgTransaction<'static>, Refused> {
+        Ok(self.pool.begin().await.map_err(store::Error::from)?)
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 use domain::{id::TeamId, key::SecretHash};
 
 use super::Snapshot;
-use crate::FieldProblem;
+use crate::{FieldProblem, Management};
 
 /// How much of a browser's name is kept.
 const LONGEST_USER_AGENT: usize = 200;
@@ -36,8 +36,9 @@ pub enum Credential {
 /// Finds mistakes in the form of a request.
 type Check = Box<dyn Fn() -> Vec<FieldProblem> + Send + Sync>;
 
-/// The caller, and the request that the call belongs to.
+/// The caller, the request that the call belongs to, and what the use cases work with.
 pub struct Caller {
+    pub(crate) management: Arc<Management>,
     pub(crate) credential: Credential,
     pub(crate) request: Option<String>,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
@@ -47,22 +48,29 @@ pub struct Caller {
 
 impl Caller {
     /// The holder of a management token, and the id of the request for logs and the audit log.
-    pub fn token(token: SecretHash, request: String) -> Self {
-        Self::new(Credential::Token(token), Some(request))
+    pub fn token(management: &Arc<Management>, token: SecretHash, request: String) -> Self {
+        Self::new(management, Credential::Token(token), Some(request))
     }
 
     /// A person who has signed in, in one team, or as an operator; and the id of the request.
-    pub fn session(hash: SecretHash, team: Option<TeamId>, request: String) -> Self {
-        Self::new(Credential::Session { hash, team }, Some(request))
+    pub fn session(
+        management: &Arc<Management>,
+        hash: SecretHash,
+        team: Option<TeamId>,
+        request: String,
+    ) -> Self {
+        let credential = Credential::Session { hash, team };
+        Self::new(management, credential, Some(request))
     }
 
     /// Somebody at a command line.
-    pub fn command_line() -> Self {
-        Self::new(Credential::CommandLine, None)
+    pub fn command_line(management: &Arc<Management>) -> Self {
+        Self::new(management, Credential::CommandLine, None)
     }
 
-    fn new(credential: Credential, request: Option<String>) -> Self {
+    fn new(management: &Arc<Management>, credential: Credential, request: Option<String>) -> Self {
         Self {
+            management: Arc::clone(management),
             credential,
             request,
             snapshot: None,

@@ -21,14 +21,14 @@ async fn who_needs_a_factor_and_has_none_may_only_set_one_up(pool: PgPool) {
     ] {
         let email = format!("{role}@example.com");
         let link = app
-            .invite(&Caller::command_line(), team, &email, role)
+            .invite(&Caller::command_line(&app.management), team, &email, role)
             .await
             .unwrap();
         let signed_in = app.accept(link).await.unwrap();
         assert_eq!(signed_in.next, Next::SetUpFactor);
         let session = signed_in.secret.hash();
-        let caller = Caller::session(session, team, "req_1".to_owned());
-        let listed = people::list(&app.management, &caller, crate::fixture::ALL).await;
+        let caller = Caller::session(&app.management, session, team, "req_1".to_owned());
+        let listed = people::list(&caller, crate::fixture::ALL).await;
         assert_eq!(forbidden(listed), Forbidden::FactorSetUpRequired, "{role}");
         let listed = sessions::list(&app.management, session).await;
         assert_eq!(forbidden(listed), Forbidden::FactorSetUpRequired, "{role}");
@@ -48,10 +48,13 @@ async fn who_needs_a_factor_and_has_none_may_only_set_one_up(pool: PgPool) {
         // The session has another secret now.
         let old = sessions::list(&app.management, session).await;
         assert!(matches!(old, Err(Refused::Unauthenticated)), "{old:?}");
-        let caller = Caller::session(confirmed.secret.hash(), team, "req_1".to_owned());
-        people::list(&app.management, &caller, crate::fixture::ALL)
-            .await
-            .unwrap();
+        let caller = Caller::session(
+            &app.management,
+            confirmed.secret.hash(),
+            team,
+            "req_1".to_owned(),
+        );
+        people::list(&caller, crate::fixture::ALL).await.unwrap();
     }
 }
 
@@ -68,8 +71,8 @@ async fn a_code_is_accepted_once_and_a_session_without_it_may_do_nothing(pool: P
         signed_in.secret.hash()
     };
     let first = sign_in().await;
-    let half = Caller::session(first, Some(app.team), "req_1".to_owned());
-    let listed = people::list(&app.management, &half, crate::fixture::ALL).await;
+    let half = Caller::session(&app.management, first, Some(app.team), "req_1".to_owned());
+    let listed = people::list(&half, crate::fixture::ALL).await;
     assert_eq!(forbidden(listed), Forbidden::FactorRequired);
     let removed = second_factor::remove(&app.management, &anonymous_caller(HERE), first).await;
     assert_eq!(forbidden(removed), Forbidden::FactorRequired);
@@ -159,8 +162,8 @@ async fn a_recovery_code_stands_in_once(pool: PgPool) {
 async fn a_new_password_by_a_link_does_not_bypass_the_factor(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let owner = app.person("owner@example.com", Role::Owner).await;
-    let by = Caller::command_line();
-    let link = people::password_resets::create(&app.management, &by, owner.id)
+    let by = Caller::command_line(&app.management);
+    let link = people::password_resets::create(&by, owner.id)
         .await
         .unwrap();
     let new = "a quite different one";
@@ -176,8 +179,13 @@ async fn a_new_password_by_a_link_does_not_bypass_the_factor(pool: PgPool) {
     assert!(matches!(ended, Err(Refused::Unauthenticated)), "{ended:?}");
     let signed_in = app.sign_in(HERE, "owner@example.com", new).await.unwrap();
     assert_eq!(signed_in.next, Next::GiveFactor);
-    let caller = Caller::session(signed_in.secret.hash(), Some(app.team), "req_1".to_owned());
-    let listed = people::list(&app.management, &caller, crate::fixture::ALL).await;
+    let caller = Caller::session(
+        &app.management,
+        signed_in.secret.hash(),
+        Some(app.team),
+        "req_1".to_owned(),
+    );
+    let listed = people::list(&caller, crate::fixture::ALL).await;
     assert_eq!(forbidden(listed), Forbidden::FactorRequired);
     app.give_code(signed_in.secret.hash(), &owner.code(0))
         .await
@@ -191,7 +199,7 @@ async fn a_team_can_ask_everybody_for_a_factor(pool: PgPool) {
     let mut viewer = app.person("viewer@example.com", Role::Viewer).await;
     app.people(&viewer).await.unwrap();
     let by = admin.caller();
-    let rules = people::sign_in_rules::update(&app.management, &by, app.team, |mut rules| {
+    let rules = people::sign_in_rules::update(&by, app.team, |mut rules| {
         rules.factor_required = true;
         rules
     });

@@ -51,8 +51,9 @@ pub(crate) struct Fixture {
 }
 
 /// Somebody who has signed in.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Somebody {
+    management: Arc<Management>,
     pub(crate) id: MemberId,
     pub(crate) team: Option<TeamId>,
     pub(crate) session: SecretHash,
@@ -65,7 +66,12 @@ pub(crate) fn anonymous_caller(address: [u8; 4]) -> AnonymousCaller {
 
 impl Somebody {
     pub(crate) fn caller(&self) -> Caller {
-        Caller::session(self.session, self.team, "req_2".to_owned())
+        Caller::session(
+            &self.management,
+            self.session,
+            self.team,
+            "req_2".to_owned(),
+        )
     }
 
     /// A code of the second factor at a time that is this far away.
@@ -136,7 +142,7 @@ impl Fixture {
             email: email.parse().unwrap(),
             standing: Standing { role, sites: None },
         };
-        let issued = invitations::create(&self.management, by, &wanted).await?;
+        let issued = invitations::create(by, &wanted).await?;
         Ok(issued.secret.hash())
     }
 
@@ -167,10 +173,11 @@ impl Fixture {
         role: Role,
     ) -> Somebody {
         let link = self
-            .invite(&Caller::command_line(), team, email, role)
+            .invite(&Caller::command_line(&self.management), team, email, role)
             .await;
         let signed_in = self.accept(link.unwrap()).await.unwrap();
         let mut somebody = Somebody {
+            management: Arc::clone(&self.management),
             id: self.member(team, email).await,
             team,
             session: signed_in.secret.hash(),
@@ -229,7 +236,7 @@ impl Fixture {
     }
 
     pub(crate) async fn people(&self, by: &Somebody) -> Result<Vec<Person>, Refused> {
-        management::people::list(&self.management, &by.caller(), ALL).await
+        management::people::list(&by.caller(), ALL).await
     }
 
     async fn member(&self, team: Option<TeamId>, email: &str) -> MemberId {

@@ -27,7 +27,7 @@ async fn token(app: &Fixture, scopes: &[Scope]) -> (TokenId, SecretHash) {
         scopes: scopes.to_vec(),
         expires_at: None,
     };
-    let issued = tokens::create(&app.management, &Caller::command_line(), &new)
+    let issued = tokens::create(&Caller::command_line(&app.management), &new)
         .await
         .unwrap();
     (issued.token.id, issued.secret.hash())
@@ -38,16 +38,15 @@ async fn case_79_what_a_disabled_token_has_made_is_worth_nothing(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
     let (id, secret) = token(&app, Role::Owner.scopes()).await;
-    let by = || Caller::token(secret, "req_1".to_owned());
+    let by = || Caller::token(&app.management, secret, "req_1".to_owned());
     let invitation = app
         .invite(&by(), None, "thief@example.com", Role::Owner)
         .await
         .unwrap();
-    let reset = password_resets::create(&app.management, &by(), viewer.id).await;
+    let reset = password_resets::create(&by(), viewer.id).await;
     let reset = reset.unwrap().secret.hash();
     tokens::disable(
-        &app.management,
-        &Caller::command_line(),
+        &Caller::command_line(&app.management),
         id,
         Extent::Descendants,
     )
@@ -72,15 +71,13 @@ async fn case_78_links_that_are_worth_nothing_are_not_kept(pool: PgPool) {
             .unwrap();
         let email = format!("{n}@example.com");
         app.invite(&by, None, &email, Role::Viewer).await.unwrap();
-        let open = invitations::list(&app.management, &owner.caller(), ALL)
-            .await
-            .unwrap();
+        let open = invitations::list(&owner.caller(), ALL).await.unwrap();
         let other = open.iter().find(|one| one.email == email).unwrap();
-        invitations::cancel(&app.management, &owner.caller(), other.id)
+        invitations::cancel(&owner.caller(), other.id)
             .await
             .unwrap();
         // Made and used.
-        let reset = password_resets::create(&app.management, &owner.caller(), viewer.id)
+        let reset = password_resets::create(&owner.caller(), viewer.id)
             .await
             .unwrap();
         let new = format!("quite a new one {n}");
@@ -112,10 +109,8 @@ async fn an_admin_does_not_withdraw_what_an_owner_gave(pool: PgPool) {
         .invite(&owner.caller(), None, "next@example.com", Role::Owner)
         .await
         .unwrap();
-    let open = invitations::list(&app.management, &admin.caller(), ALL)
-        .await
-        .unwrap();
-    let cancelled = invitations::cancel(&app.management, &admin.caller(), open[0].id).await;
+    let open = invitations::list(&admin.caller(), ALL).await.unwrap();
+    let cancelled = invitations::cancel(&admin.caller(), open[0].id).await;
     assert_eq!(forbidden(cancelled), Forbidden::MissingScope);
     // Nor by inviting the same person as less.
     let replaced = app
@@ -140,11 +135,9 @@ async fn an_admin_does_not_withdraw_what_an_owner_gave(pool: PgPool) {
         )
         .await
         .unwrap();
-    let open = invitations::list(&app.management, &operator.caller(), ALL)
-        .await
-        .unwrap();
+    let open = invitations::list(&operator.caller(), ALL).await.unwrap();
     let of_another = open.iter().find(|one| one.team == Some(another)).unwrap();
-    invitations::cancel(&app.management, &operator.caller(), of_another.id)
+    invitations::cancel(&operator.caller(), of_another.id)
         .await
         .unwrap();
     let leads = one_time_links::look(&app.management, first, None).await;
@@ -157,17 +150,15 @@ async fn a_disabled_owner_is_not_the_only_one(pool: PgPool) {
     let owner = app.person("owner@example.com", Role::Owner).await;
     let former = app.person("former@example.com", Role::Owner).await;
     let by = owner.caller();
-    people::disable(&app.management, &by, former.id)
-        .await
-        .unwrap();
+    people::disable(&by, former.id).await.unwrap();
     let by = owner.caller();
-    let changed = people::update(&app.management, &by, former.id, |_| Standing {
+    let changed = people::update(&by, former.id, |_| Standing {
         role: Role::Viewer,
         sites: None,
     });
     assert_eq!(changed.await.unwrap().role, Role::Viewer);
     let by = owner.caller();
-    let changed = people::update(&app.management, &by, owner.id, |_| Standing {
+    let changed = people::update(&by, owner.id, |_| Standing {
         role: Role::Viewer,
         sites: None,
     });
@@ -188,18 +179,18 @@ async fn a_member_does_not_disable_what_is_stronger(pool: PgPool) {
     scopes.push(Scope::PlansWrite);
     let stronger = token(&app, &scopes).await.0;
     for extent in [Extent::One, Extent::Descendants] {
-        let refused = tokens::disable(&app.management, &owner.caller(), stronger, extent).await;
+        let refused = tokens::disable(&owner.caller(), stronger, extent).await;
         assert_eq!(forbidden(refused), Forbidden::MissingScope);
-        let refused = tokens::disable(&app.management, &admin.caller(), equal, extent).await;
+        let refused = tokens::disable(&admin.caller(), equal, extent).await;
         assert_eq!(forbidden(refused), Forbidden::MissingScope);
     }
-    let refused = people::disable(&app.management, &admin.caller(), owner.id).await;
+    let refused = people::disable(&admin.caller(), owner.id).await;
     assert_eq!(forbidden(refused), Forbidden::MissingScope);
     let disabled = "select count(*) from management_tokens where disabled_at is not null";
     assert_eq!(app.count(disabled).await, 0);
     app.people(&owner).await.unwrap();
 
-    tokens::disable(&app.management, &owner.caller(), equal, Extent::One)
+    tokens::disable(&owner.caller(), equal, Extent::One)
         .await
         .unwrap();
     assert_eq!(app.count(disabled).await, 1);
@@ -219,12 +210,9 @@ async fn a_moderator_of_some_sites_decides_there_and_foreign_items_are_as_missin
         role: Role::Moderator,
         sites: Some(vec![ours]),
     };
-    people::update(
-        &app.management,
-        &Caller::command_line(),
-        moderator.id,
-        |_| standing,
-    )
+    people::update(&Caller::command_line(&app.management), moderator.id, |_| {
+        standing
+    })
     .await
     .unwrap();
     let item = async |team: TeamId, site: SiteId| {
@@ -250,7 +238,7 @@ async fn a_moderator_of_some_sites_decides_there_and_foreign_items_are_as_missin
                 verdict: None,
             },
         };
-        media::decide(&app.management, &moderator.caller(), media, decision).await
+        media::decide(&moderator.caller(), media, decision).await
     };
     let on_ours = item(app.team, ours).await;
     let on_others = item(app.team, others).await;

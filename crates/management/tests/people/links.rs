@@ -37,7 +37,7 @@ async fn assert_unusable(app: &Fixture, link: SecretHash) {
 #[sqlx::test(migrations = false)]
 async fn an_invitation_is_used_once_also_by_two_at_once(pool: PgPool) {
     let app = Fixture::new(pool).await;
-    let by = Caller::command_line();
+    let by = Caller::command_line(&app.management);
     let link = app
         .invite(&by, Some(app.team), "ada@example.com", Role::Lead)
         .await
@@ -70,7 +70,7 @@ async fn an_invitation_is_used_once_also_by_two_at_once(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn links_expire_and_are_withdrawn(pool: PgPool) {
     let app = Fixture::new(pool).await;
-    let by = Caller::command_line();
+    let by = Caller::command_line(&app.management);
     let invite = async || {
         app.invite(&by, Some(app.team), "a@example.com", Role::Viewer)
             .await
@@ -78,13 +78,11 @@ async fn links_expire_and_are_withdrawn(pool: PgPool) {
     let first = invite().await.unwrap();
     let second = invite().await.unwrap();
     assert_unusable(&app, first).await;
-    let open = invitations::list(&app.management, &by, ALL).await.unwrap();
+    let open = invitations::list(&by, ALL).await.unwrap();
     assert_eq!(open.len(), 1);
-    invitations::cancel(&app.management, &by, open[0].id)
-        .await
-        .unwrap();
+    invitations::cancel(&by, open[0].id).await.unwrap();
     assert_unusable(&app, second).await;
-    let again = invitations::cancel(&app.management, &by, open[0].id).await;
+    let again = invitations::cancel(&by, open[0].id).await;
     assert!(matches!(again, Err(Refused::NotFound(_))), "{again:?}");
     let third = invite().await.unwrap();
     app.run("update links set expires_at = now()").await;
@@ -97,7 +95,7 @@ async fn who_has_an_account_joins_with_its_password(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let owner = app.person("ada@example.com", Role::Owner).await;
     let another = app.another_team().await;
-    let by = Caller::command_line();
+    let by = Caller::command_line(&app.management);
     let link = app
         .invite(&by, Some(another), "ada@example.com", Role::Viewer)
         .await
@@ -163,19 +161,17 @@ async fn who_is_in_the_team_is_not_invited_and_a_disabled_person_returns_by_an_i
     pool: PgPool,
 ) {
     let app = Fixture::new(pool).await;
-    let by = Caller::command_line();
+    let by = Caller::command_line(&app.management);
     let viewer = app.person("ada@example.com", Role::Viewer).await;
     let invite = async || {
         app.invite(&by, Some(app.team), "ada@example.com", Role::Lead)
             .await
     };
     assert_eq!(conflict(invite().await), Conflict::AlreadyMember);
-    people::disable(&app.management, &by, viewer.id)
-        .await
-        .unwrap();
+    people::disable(&by, viewer.id).await.unwrap();
     let link = invite().await.unwrap();
     app.accept(link).await.unwrap();
-    let people = people::list(&app.management, &by, ALL).await.unwrap();
+    let people = people::list(&by, ALL).await.unwrap();
     let now: Vec<_> = people
         .iter()
         .map(|one| (one.id, one.role, one.disabled_at))
@@ -189,7 +185,7 @@ async fn a_link_to_a_new_password_is_used_once_and_dies_with_what_it_was_for(poo
     let admin = app.person("admin@example.com", Role::Admin).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
     let reset = async || {
-        let link = password_resets::create(&app.management, &admin.caller(), viewer.id).await;
+        let link = password_resets::create(&admin.caller(), viewer.id).await;
         link.unwrap().secret.hash()
     };
     let first = reset().await;
@@ -216,14 +212,14 @@ async fn a_link_to_a_new_password_is_used_once_and_dies_with_what_it_was_for(poo
     // The viewer becomes an owner: a link that the admin has made before would make the admin one,
     // too.
     let third = reset().await;
-    let by = Caller::command_line();
-    let promote = people::update(&app.management, &by, viewer.id, |mut standing| {
+    let by = Caller::command_line(&app.management);
+    let promote = people::update(&by, viewer.id, |mut standing| {
         standing.role = Role::Owner;
         standing
     });
     promote.await.unwrap();
     assert_unusable(&app, third).await;
-    let refused = password_resets::create(&app.management, &admin.caller(), viewer.id).await;
+    let refused = password_resets::create(&admin.caller(), viewer.id).await;
     assert!(
         matches!(refused, Err(Refused::Forbidden(..))),
         "{refused:?}"
@@ -235,22 +231,20 @@ async fn a_team_makes_no_link_to_the_password_of_somebody_in_another_team(pool: 
     let app = Fixture::new(pool).await;
     let admin = app.person("admin@example.com", Role::Admin).await;
     let both = app.person("both@example.com", Role::Viewer).await;
-    let early = password_resets::create(&app.management, &admin.caller(), both.id)
+    let early = password_resets::create(&admin.caller(), both.id)
         .await
         .unwrap();
     let another = app.another_team().await;
-    let by = Caller::command_line();
+    let by = Caller::command_line(&app.management);
     let link = app
         .invite(&by, Some(another), "both@example.com", Role::Viewer)
         .await;
     app.accept(link.unwrap()).await.unwrap();
     assert_unusable(&app, early.secret.hash()).await;
-    let refused = password_resets::create(&app.management, &admin.caller(), both.id).await;
+    let refused = password_resets::create(&admin.caller(), both.id).await;
     assert_eq!(conflict(refused), Conflict::InOtherTeams);
     let email = "both@example.com".parse().unwrap();
-    password_resets::create_of(&app.management, &by, &email)
-        .await
-        .unwrap();
+    password_resets::create_of(&by, &email).await.unwrap();
 }
 
 #[sqlx::test(migrations = false)]
@@ -263,10 +257,10 @@ async fn what_a_disabled_person_has_made_is_worth_nothing(pool: PgPool) {
         .invite(&by, None, "friend@example.com", Role::Lead)
         .await
         .unwrap();
-    let reset = password_resets::create(&app.management, &admin.caller(), viewer.id)
+    let reset = password_resets::create(&admin.caller(), viewer.id)
         .await
         .unwrap();
-    people::disable(&app.management, &Caller::command_line(), admin.id)
+    people::disable(&Caller::command_line(&app.management), admin.id)
         .await
         .unwrap();
     assert_unusable(&app, invitation).await;

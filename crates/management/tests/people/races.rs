@@ -60,13 +60,10 @@ async fn case_74_nobody_gets_a_link_for_a_person_who_is_disabled_at_that_moment(
             .unwrap();
     }
     let by = admin.caller();
-    let (link, ()) = tokio::join!(
-        password_resets::create(&app.management, &by, viewer.id),
-        async {
-            until_statements_wait(&app, 1).await;
-            disabling.commit().await.unwrap();
-        }
-    );
+    let (link, ()) = tokio::join!(password_resets::create(&by, viewer.id), async {
+        until_statements_wait(&app, 1).await;
+        disabling.commit().await.unwrap();
+    });
     assert!(
         matches!(link, Err(Refused::NotFound(Noun::Person))),
         "{link:?}"
@@ -83,10 +80,10 @@ async fn case_74_no_session_outlives_a_disabling_at_the_same_moment(pool: PgPool
     let app = Fixture::new(pool).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
     for round in 0..10 {
-        let by = Caller::command_line();
+        let by = Caller::command_line(&app.management);
         let (signed_in, disabled) = tokio::join!(
             app.sign_in(HERE, "viewer@example.com", PASSWORD),
-            people::disable(&app.management, &by, viewer.id),
+            people::disable(&by, viewer.id),
         );
         disabled.unwrap();
         assert!(
@@ -106,10 +103,10 @@ async fn of_two_who_disable_each_other_at_once_one_does(pool: PgPool) {
     let one = app.person("one@example.com", Role::Owner).await;
     let other = app.person("other@example.com", Role::Owner).await;
     for round in 0..3 {
-        let (callers, management) = ([one.caller(), other.caller()], &app.management);
+        let callers = [one.caller(), other.caller()];
         let (first, second) = tokio::join!(
-            people::disable(management, &callers[0], other.id),
-            people::disable(management, &callers[1], one.id),
+            people::disable(&callers[0], other.id),
+            people::disable(&callers[1], one.id),
         );
         let both = [&first, &second];
         assert_eq!(
@@ -167,7 +164,7 @@ async fn case_75_what_waited_for_a_factor_to_be_set_up_asks_for_it(pool: PgPool)
     }
     let by = moderator.caller();
     let (changed, own, ()) = tokio::join!(
-        app.management.change(&by, Scope::MediaDecide),
+        by.change(Scope::MediaDecide),
         sessions::list(&app.management, viewer.session),
         async {
             until_statements_wait(&app, 2).await;

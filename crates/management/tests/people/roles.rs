@@ -19,7 +19,7 @@ async fn set_role(
     member: MemberId,
     role: Role,
 ) -> Result<Role, Refused> {
-    let updated = people::update(&app.management, by, member, |standing| Standing {
+    let updated = people::update(by, member, |standing| Standing {
         role,
         sites: standing.sites.filter(|_| role.has_sites()),
     });
@@ -32,7 +32,7 @@ async fn a_role_may_use_its_scopes_and_no_other(pool: PgPool) {
     for role in Role::ALL {
         let somebody = app.person(&format!("{role}@example.com"), *role).await;
         for scope in Scope::ALL {
-            let session = app.management.change(&somebody.caller(), *scope).await;
+            let session = somebody.caller().change(*scope).await;
             let may = match session {
                 Ok(_) => true,
                 Err(Refused::Forbidden(Forbidden::MissingScope, _)) => false,
@@ -70,7 +70,7 @@ async fn nobody_gives_or_takes_more_than_it_has(pool: PgPool) {
     missing(set_role(&app, &by, viewer.id, Role::Owner).await);
     missing(set_role(&app, &by, admin.id, Role::Owner).await);
     missing(set_role(&app, &by, owner.id, Role::Viewer).await);
-    let refused = people::disable(&app.management, &admin.caller(), owner.id).await;
+    let refused = people::disable(&admin.caller(), owner.id).await;
     assert_eq!(forbidden(refused), Forbidden::MissingScope);
     set_role(&app, &admin.caller(), viewer.id, Role::Admin)
         .await
@@ -92,7 +92,7 @@ async fn nobody_gives_or_takes_more_than_it_has(pool: PgPool) {
     );
     let refused = app
         .invite(
-            &Caller::command_line(),
+            &Caller::command_line(&app.management),
             Some(app.team),
             "op@example.com",
             Role::Operator,
@@ -100,7 +100,12 @@ async fn nobody_gives_or_takes_more_than_it_has(pool: PgPool) {
         .await;
     assert!(matches!(refused, Err(Refused::Fields(_))), "{refused:?}");
     let refused = app
-        .invite(&Caller::command_line(), None, "op@example.com", Role::Admin)
+        .invite(
+            &Caller::command_line(&app.management),
+            None,
+            "op@example.com",
+            Role::Admin,
+        )
         .await;
     assert!(matches!(refused, Err(Refused::Fields(_))), "{refused:?}");
 }
@@ -115,9 +120,9 @@ async fn a_team_keeps_an_owner_also_when_two_leave_at_once(pool: PgPool) {
             "{result:?}"
         );
     };
-    let by = Caller::command_line();
-    last(people::leave(&app.management, &one.caller()).await);
-    last(people::disable(&app.management, &by, one.id).await);
+    let by = Caller::command_line(&app.management);
+    last(people::leave(&one.caller()).await);
+    last(people::disable(&by, one.id).await);
     last(
         set_role(&app, &one.caller(), one.id, Role::Admin)
             .await
@@ -126,11 +131,8 @@ async fn a_team_keeps_an_owner_also_when_two_leave_at_once(pool: PgPool) {
 
     let other = app.person("other@example.com", Role::Owner).await;
     for round in 0..5 {
-        let (callers, management) = ([one.caller(), other.caller()], &app.management);
-        let (first, second) = tokio::join!(
-            people::leave(management, &callers[0]),
-            people::leave(management, &callers[1]),
-        );
+        let callers = [one.caller(), other.caller()];
+        let (first, second) = tokio::join!(people::leave(&callers[0]), people::leave(&callers[1]),);
         assert_eq!(
             [&first, &second].iter().filter(|left| left.is_ok()).count(),
             1,
@@ -198,13 +200,10 @@ async fn a_moderator_decides_on_the_sites_given_and_on_no_other(pool: PgPool) {
     let moderator = app.person("moderator@example.com", Role::Moderator).await;
     let give = async |role: Role, sites: Option<Vec<SiteId>>| {
         let wanted = Standing { role, sites };
-        people::update(&app.management, &admin.caller(), moderator.id, |_| wanted).await
+        people::update(&admin.caller(), moderator.id, |_| wanted).await
     };
     let may = async |site: SiteId| {
-        let session = app
-            .management
-            .change(&moderator.caller(), Scope::MediaDecide)
-            .await;
+        let session = moderator.caller().change(Scope::MediaDecide).await;
         session.unwrap().require_own_site(site).is_ok()
     };
     assert!(may(ours).await && may(others).await);
@@ -236,12 +235,12 @@ async fn another_teams_people_are_as_unknown_as_nobodys(pool: PgPool) {
     for id in [theirs.id, nobody] {
         let by = owner.caller();
         let told = [
-            people::get(&app.management, &by, id).await.map(drop),
+            people::get(&by, id).await.map(drop),
             set_role(&app, &owner.caller(), id, Role::Lead)
                 .await
                 .map(drop),
-            people::disable(&app.management, &owner.caller(), id).await,
-            people::password_resets::create(&app.management, &owner.caller(), id)
+            people::disable(&owner.caller(), id).await,
+            people::password_resets::create(&owner.caller(), id)
                 .await
                 .map(drop),
         ];
@@ -258,6 +257,6 @@ async fn another_teams_people_are_as_unknown_as_nobodys(pool: PgPool) {
             sites: None,
         },
     };
-    let refused = invitations::create(&app.management, &owner.caller(), &wanted).await;
+    let refused = invitations::create(&owner.caller(), &wanted).await;
     assert!(matches!(refused, Err(Refused::Fields(_))), "{refused:?}");
 }

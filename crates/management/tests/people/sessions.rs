@@ -133,14 +133,10 @@ async fn disabling_a_person_waits_for_what_runs_and_then_ends_everything(pool: P
         .await
         .unwrap();
     // What the admin does at this moment is finished first.
-    let running = app
-        .management
-        .change(&admin.caller(), Scope::SitesWrite)
-        .await
-        .unwrap();
+    let running = admin.caller().change(Scope::SitesWrite).await.unwrap();
     let disabling = {
-        let (management, caller, id) = (app.management.clone(), owner.caller(), admin.id);
-        tokio::spawn(async move { people::disable(&management, &caller, id).await })
+        let (caller, id) = (owner.caller(), admin.id);
+        tokio::spawn(async move { people::disable(&caller, id).await })
     };
     while app.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").await == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -181,15 +177,13 @@ async fn a_team_ends_sessions_of_its_own_people_and_of_nobody_elses(pool: PgPool
     // This one is in another team, too.
     let both = app.person("both@example.com", Role::Viewer).await;
     let another = app.another_team().await;
-    let by = Caller::command_line();
+    let by = Caller::command_line(&app.management);
     let link = app
         .invite(&by, Some(another), "both@example.com", Role::Viewer)
         .await;
     let joined = app.accept(link.unwrap()).await.unwrap().secret.hash();
 
-    let listed = people::sessions::list(&app.management, &admin.caller(), ALL)
-        .await
-        .unwrap();
+    let listed = people::sessions::list(&admin.caller(), ALL).await.unwrap();
     let whose = |id: MemberId| listed.iter().filter(|one| one.member == Some(id)).count();
     assert_eq!(
         [admin.id, owner.id, viewer.id, both.id].map(whose),
@@ -197,7 +191,7 @@ async fn a_team_ends_sessions_of_its_own_people_and_of_nobody_elses(pool: PgPool
     );
     let end = async |id: MemberId| {
         let one = listed.iter().find(|one| one.member == Some(id)).unwrap();
-        people::sessions::end(&app.management, &admin.caller(), one.id).await
+        people::sessions::end(&admin.caller(), one.id).await
     };
     end(viewer.id).await.unwrap();
     let over = app.people(&viewer).await;
@@ -209,6 +203,6 @@ async fn a_team_ends_sessions_of_its_own_people_and_of_nobody_elses(pool: PgPool
         "{refused:?}"
     );
     let (_, of_both) = sessions::list(&app.management, joined).await.unwrap();
-    let refused = people::sessions::end(&app.management, &admin.caller(), of_both[0].id).await;
+    let refused = people::sessions::end(&admin.caller(), of_both[0].id).await;
     assert!(matches!(refused, Err(Refused::NotFound(_))), "{refused:?}");
 }

@@ -29,10 +29,8 @@ async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
         .unwrap();
     assert_eq!(signed_in.next, Next::Enter);
     let session = signed_in.secret.hash();
-    let caller = || Caller::session(session, Some(app.team), "req_3".to_owned());
-    let me = current_caller::get(&app.management, &caller())
-        .await
-        .unwrap();
+    let caller = || Caller::session(&app.management, session, Some(app.team), "req_3".to_owned());
+    let me = current_caller::get(&caller()).await.unwrap();
     let Who::Person(person, memberships) = me.who else {
         panic!("{:?}", me.who);
     };
@@ -45,8 +43,8 @@ async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
 
     // In a team that the person is not in, and as an operator, the session is worth nothing.
     for team in [Some(app.another_team().await), None] {
-        let stranger = Caller::session(session, team, "req_4".to_owned());
-        let refused = current_caller::get(&app.management, &stranger).await;
+        let stranger = Caller::session(&app.management, session, team, "req_4".to_owned());
+        let refused = current_caller::get(&stranger).await;
         assert!(
             matches!(refused, Err(Refused::Unauthenticated)),
             "{refused:?}"
@@ -55,7 +53,7 @@ async fn a_person_signs_in_acts_in_the_team_and_signs_out(pool: PgPool) {
     sign_out(&app.management, &anonymous_caller(HERE), session)
         .await
         .unwrap();
-    let refused = current_caller::get(&app.management, &caller()).await;
+    let refused = current_caller::get(&caller()).await;
     assert!(
         matches!(refused, Err(Refused::Unauthenticated)),
         "{refused:?}"
@@ -80,7 +78,7 @@ async fn an_unknown_account_is_answered_as_a_wrong_password_and_costs_a_hash(poo
     let app = Fixture::new(pool).await;
     let gone = app.person("gone@example.com", Role::Viewer).await;
     app.person("ada@example.com", Role::Viewer).await;
-    people::disable(&app.management, &Caller::command_line(), gone.id)
+    people::disable(&Caller::command_line(&app.management), gone.id)
         .await
         .unwrap();
     let mut told = Vec::new();

@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use super::Unready;
+use super::unready::Unready;
 
 /// Fails if the role may not read the lists of migrations.
 pub(super) async fn require(conn: &mut PgConnection) -> Result<(), Unready> {

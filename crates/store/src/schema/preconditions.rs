@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use sqlx::PgConnection;
 
-use super::{MIGRATOR, Unready};
+use super::{MIGRATOR, unready::Unready};
 use crate::Error;
 
 /// The schemas that migrations create. That of the queue may be there if it is empty.

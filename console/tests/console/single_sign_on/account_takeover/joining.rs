@@ -30,8 +30,8 @@ async fn what_else_can_sign_in_is_shown_to_the_owner_only_and_ends_with_the_join
     let mut earlier = stage.person(ADA, Role::Viewer).await;
     connect(&scene.provider, &mut earlier, "eve").await;
     let email = ADA.parse().unwrap();
-    let by = Caller::command_line();
-    let reset = password_resets::create_of(&stage.management, &by, &email);
+    let by = Caller::command_line(&stage.management);
+    let reset = password_resets::create_of(&by, &email);
     let reset = format!("/links/{}", reset.await.unwrap().secret.expose());
     let other = stage.with_another_team().await;
     let link = other.invitation(ADA, Role::Lead).await;

@@ -64,8 +64,8 @@ pub(super) fn ceo() -> Email {
 
 /// A link to a new password, by the operator.
 pub(super) async fn reset_link(stage: &Stage) -> String {
-    let (by, email) = (Caller::command_line(), ceo());
-    let issued = password_resets::create_of(&stage.management, &by, &email);
+    let (by, email) = (Caller::command_line(&stage.management), ceo());
+    let issued = password_resets::create_of(&by, &email);
     format!("/links/{}", issued.await.unwrap().secret.expose())
 }
 
@@ -83,8 +83,8 @@ pub(super) async fn reset_password(stage: &Stage) {
 
 /// The operator removes the second factor.
 pub(super) async fn remove_factor(stage: &Stage) {
-    let (by, email) = (Caller::command_line(), ceo());
-    let removed = factor_removal::remove(&stage.management, &by, &email);
+    let (by, email) = (Caller::command_line(&stage.management), ceo());
+    let removed = factor_removal::remove(&by, &email);
     assert!(removed.await.unwrap().had_factor);
 }
 

@@ -9,7 +9,7 @@ use crate::text::confusables::{
     enclosed, is_decoration, is_drawing, latin_in_mixed_word, letter_of, look_alike,
 };
 use crate::text::invisible_characters::{is_invisible, is_space};
-use crate::text::text_direction::is_turned;
+use crate::text::upside_down_letters::is_turned;
 use crate::text::word_boundary::is_unspaced;
 
 /// What a character says about the scripts of its word.

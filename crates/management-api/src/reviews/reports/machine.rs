@@ -7,7 +7,7 @@ use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::schemas::ReviewProportion;
+use super::proportion::ReviewProportion;
 
 /// How the machine compares with people, over items that people decided. Items that only the machine decided are not counted.
 #[derive(Serialize, Object)]

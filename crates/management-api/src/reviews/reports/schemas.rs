@@ -1,7 +1,7 @@
 //! The reports of the desk in responses.
 
 use api_common::{Field, Time};
-use domain::{id::SiteId, proportion::Proportion, review::Severity};
+use domain::{id::SiteId, review::Severity};
 use management::reviews::quality::{
     Agreement, Backlog, ByPolicy, NamedPolicy, Overturned, Person, Quality, Speed,
 };
@@ -9,7 +9,7 @@ use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::machine::ReviewMachine;
+use super::{machine::ReviewMachine, proportion::ReviewProportion};
 
 /// The reports of the desk.
 #[derive(Serialize, Object)]
@@ -45,24 +45,6 @@ pub(crate) struct ReviewQuality {
     golden: ReviewProportion,
     /// How the machine compares with people.
     machine: ReviewMachine,
-}
-
-/// So many of so many, and how certain the share is.
-#[derive(Serialize, Object)]
-pub(super) struct ReviewProportion {
-    /// How many.
-    count: u64,
-    /// Of how many.
-    of: u64,
-    /// The share, from 0 to 1. `null` of nothing.
-    #[oai(nullable)]
-    share: Option<f64>,
-    /// The lower end of the Wilson interval of 95 %.
-    #[oai(nullable)]
-    low: Option<f64>,
-    /// The upper end.
-    #[oai(nullable)]
-    high: Option<f64>,
 }
 
 /// A policy, as reports name it.
@@ -291,19 +273,6 @@ impl From<NamedPolicy> for NamedReviewPolicy {
             id: policy.id.as_uuid(),
             code: policy.code,
             name: policy.name,
-        }
-    }
-}
-
-impl From<Proportion> for ReviewProportion {
-    fn from(proportion: Proportion) -> Self {
-        let interval = proportion.wilson();
-        Self {
-            count: proportion.hits,
-            of: proportion.of,
-            share: proportion.share(),
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
         }
     }
 }

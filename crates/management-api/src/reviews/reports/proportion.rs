@@ -1,0 +1,36 @@
+//! Shares in the reports, with their uncertainty.
+
+use domain::proportion::Proportion;
+use poem_openapi::Object;
+use serde::Serialize;
+
+/// So many of so many, and how certain the share is.
+#[derive(Serialize, Object)]
+pub(super) struct ReviewProportion {
+    /// How many.
+    count: u64,
+    /// Of how many.
+    of: u64,
+    /// The share, from 0 to 1. `null` of nothing.
+    #[oai(nullable)]
+    share: Option<f64>,
+    /// The lower end of the Wilson interval of 95 %.
+    #[oai(nullable)]
+    low: Option<f64>,
+    /// The upper end.
+    #[oai(nullable)]
+    high: Option<f64>,
+}
+
+impl From<Proportion> for ReviewProportion {
+    fn from(proportion: Proportion) -> Self {
+        let interval = proportion.wilson();
+        Self {
+            count: proportion.hits,
+            of: proportion.of,
+            share: proportion.share(),
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+        }
+    }
+}
