@@ -57,7 +57,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let (mut filters, filter) = read(&request);
     let listed = audit_log::list(&caller, filter, pager::asked(&request)).await?;
     let names = display_names::of(&caller, &named_by(&listed)).await?;
-    filters.offer(&request, &frame, &caller).await?;
+    filters.offer(&frame, &caller).await?;
     let status = match filters.problems {
         Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
         None => StatusCode::OK,
@@ -195,12 +195,7 @@ fn start(day: NaiveDate) -> DateTime<Utc> {
 
 impl Filters {
     /// Adds the actors that can be chosen.
-    async fn offer(
-        &mut self,
-        request: &PageRequest,
-        frame: &Frame,
-        caller: &Caller,
-    ) -> Result<(), Refused> {
+    async fn offer(&mut self, frame: &Frame, caller: &Caller) -> Result<(), Refused> {
         let page = pager::first(OFFERED);
         let mut actors: Vec<(Uuid, String)> = Vec::new();
         if frame.may(Scope::PeopleRead) {

@@ -128,7 +128,7 @@ pub(crate) async fn show_settings(request: PageRequest) -> Answer {
 
 pub(crate) async fn change(request: PageRequest) -> Answer {
     match update(&request).await {
-        Ok(()) => request.lead_back("saved"),
+        Ok(()) => Ok(request.lead_back("saved")),
         Err(refused) => settings(&request, Problems::of(refused)?).await,
     }
 }

@@ -66,13 +66,12 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
     let (sites, chosen) = sites(&request, &caller).await?;
     let site = chosen.as_ref().map(|site| site.id);
     let window = TimeRange::named(request.query.get("span")).window(Utc::now());
-    let (report, before) = figures(&request, &caller, site, window).await?;
+    let (report, before) = figures(&caller, site, window).await?;
     let trend = Trend::new(window, &report, &before);
     let waiting = media::waiting(&caller, site, COUNTED).await?;
     let groups = rule_groups::list(&caller, pager::first(GROUPS)).await?;
     let has_all = i64::try_from(groups.len()).is_ok_and(|count| count < GROUPS);
     let found = Found {
-        request: &request,
         caller: &caller,
         frame: &frame,
         site,
@@ -135,7 +134,6 @@ async fn sites(
 
 /// The figures of a window by hour, and those of the window before it.
 async fn figures(
-    request: &PageRequest,
     caller: &Caller,
     site: Option<SiteId>,
     window: Window,

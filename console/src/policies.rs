@@ -116,7 +116,7 @@ pub(crate) async fn change(request: PageRequest) -> Answer {
         Ok(settings) => {
             let saved = review_policies::update_seen(&caller, id, is_seen, settings);
             match saved.await {
-                Ok(Ok(_)) => return request.lead_back("saved"),
+                Ok(Ok(_)) => return Ok(request.lead_back("saved")),
                 Ok(Err(outdated)) => stale_form::problems(&outdated),
                 Err(refused) => Problems::of(refused)?,
             }

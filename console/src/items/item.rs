@@ -16,7 +16,7 @@ use management::{
     media::{self, Item, NewDecision, explanation},
     sites::{self, Page},
 };
-use poem::http::StatusCode;
+use poem::{Response, http::StatusCode};
 
 use super::{
     image::{self, Picture},
@@ -70,11 +70,11 @@ async fn page(request: &PageRequest, problems: Problems, is_outdated: bool) -> A
     let frame = Frame::of(request, "items").await?;
     let site = sites::get(&caller, item.site).await?;
     let may_decide = media::may_decide(&caller, item.site).await?;
-    let endpoints = endpoints(request, &caller, &item).await?;
+    let endpoints = endpoints(&caller, &item).await?;
     let image = image::of(item.content_type, item.image.as_ref());
     let has_hashes = image.as_ref().is_some_and(|image| image.sha256.is_some());
     let lists = if has_hashes && frame.may(Scope::HashListsWrite) {
-        own_lists(request, &caller).await?
+        own_lists(&caller).await?
     } else {
         Vec::new()
     };
@@ -135,11 +135,7 @@ fn title(item: &Item) -> VisibleText {
 }
 
 /// The URLs of the endpoints of the item's site.
-async fn endpoints(
-    request: &PageRequest,
-    caller: &Caller,
-    item: &Item,
-) -> Result<HashMap<EndpointId, String>, Refused> {
+async fn endpoints(caller: &Caller, item: &Item) -> Result<HashMap<EndpointId, String>, Refused> {
     if item.events.iter().all(|event| event.deliveries.is_empty()) {
         return Ok(HashMap::new());
     }
@@ -151,10 +147,7 @@ async fn endpoints(
 }
 
 /// Lists whose entries the person can change.
-async fn own_lists(
-    request: &PageRequest,
-    caller: &Caller,
-) -> Result<Vec<VisibleHashList>, Refused> {
+async fn own_lists(caller: &Caller) -> Result<Vec<VisibleHashList>, Refused> {
     let lists = hash_lists::list(caller, NAMES).await?;
     let own = lists.into_iter().filter(|list| list.team.is_some());
     Ok(own.collect())
@@ -179,8 +172,8 @@ impl Shown {
 
 pub(crate) async fn decide(request: PageRequest) -> Answer {
     let refused = match decided(&request).await {
-        Ok(Ruling::Approve) => return done(&request, "approved"),
-        Ok(Ruling::Reject) => return done(&request, "rejected"),
+        Ok(Ruling::Approve) => return Ok(done(&request, "approved")),
+        Ok(Ruling::Reject) => return Ok(done(&request, "rejected")),
         Err(refused) => refused,
     };
     let is_outdated = matches!(
@@ -225,15 +218,15 @@ fn named(request: &PageRequest) -> Result<(MediaId, Caller), Refused> {
 }
 
 /// Leads to the page of the item.
-fn done(request: &PageRequest, what: &str) -> Answer {
+fn done(request: &PageRequest, what: &str) -> Response {
     let path = request.path();
     let item = path.rsplit_once('/').map_or(path, |(item, _)| item);
-    Ok(page::see_other(format!("{item}?done={what}")))
+    page::see_other(format!("{item}?done={what}"))
 }
 
 pub(crate) async fn add_to_hash_list(request: PageRequest) -> Answer {
     match add(&request).await {
-        Ok(()) => done(&request, "image-listed"),
+        Ok(()) => Ok(done(&request, "image-listed")),
         Err(refused) => page(&request, Problems::of(refused)?, false).await,
     }
 }

@@ -13,7 +13,7 @@ use management::{
 use super::{tiles::waiting_count, trend::Trend};
 use crate::{
     number::{grouped, percent},
-    page::{Area, Frame, PageRequest},
+    page::{Area, Frame},
 };
 
 /// Entries of a kind, before they are only counted.
@@ -88,7 +88,6 @@ impl Tone {
 
 /// What the needs are found in.
 pub(super) struct Found<'a> {
-    pub(super) request: &'a PageRequest,
     pub(super) caller: &'a Caller,
     pub(super) frame: &'a Frame,
     pub(super) site: Option<SiteId>,

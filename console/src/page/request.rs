@@ -10,7 +10,7 @@ use management::{
     account::own_account::{self, Mine},
 };
 use poem::{
-    Request,
+    Request, Response,
     http::{HeaderMap, Method, header},
 };
 use tokio::sync::OnceCell;
@@ -135,8 +135,8 @@ impl RequestParts {
     }
 
     /// Leads back to the page itself, which says what was done.
-    pub(crate) fn lead_back(&self, done: &str) -> Answer {
-        Ok(see_other(format!("{}?done={done}", self.path)))
+    pub(crate) fn lead_back(&self, done: &str) -> Response {
+        see_other(format!("{}?done={done}", self.path))
     }
 
     /// Scheme and host of URLs that people can hand on.

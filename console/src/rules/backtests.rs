@@ -101,7 +101,7 @@ async fn page(request: &PageRequest, problems: Problems) -> Answer {
     let listed = backtests::list(&caller, group, asked).await?;
     let versions = choices(request, &caller).await?;
     let sites = sites::list(&caller, pager::first(SITES)).await?;
-    let people = People::of(request, &caller).await?;
+    let people = People::of(&caller).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::Backtests).await?;
     let next = pager::next(request, &listed, |backtest| backtest.id);
     let page = List {
@@ -129,7 +129,7 @@ pub(crate) async fn show(request: PageRequest) -> Answer {
         return Err(PageError::NoSuchPage);
     }
     let changes = backtests::changes(&caller, id, pager::asked(&request)).await?;
-    let people = People::of(&request, &caller).await?;
+    let people = People::of(&caller).await?;
     Ok(page::shown(&One {
         frame,
         head,

@@ -50,14 +50,14 @@ pub(super) async fn page(request: &PageRequest, problems: &Problems) -> Answer {
         difference,
     } = drafts::compare(&caller, group).await?;
     let removed = difference.removed.iter();
-    let lists = lists_of(request, &caller, draft.rules.iter().chain(removed)).await?;
+    let lists = lists_of(&caller, draft.rules.iter().chain(removed)).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::Rules).await?;
     let wanted = request.query.get("q").trim();
     let beside = States::of(&difference);
     let rules = draft.rules.iter().enumerate();
     let found = rules.filter(|(_, rule)| wanted.is_empty() || mentions(rule, wanted, &lists));
     let mut rows = Slice::of(request, found).map(|(place, rule)| Row::of(place, rule, &lists));
-    let hits = hits_of(request, &caller, &frame, group).await?;
+    let hits = hits_of(&caller, &frame, group).await?;
     for row in &mut rows.rows {
         row.state = beside.state(row.id);
         row.hits = hits.of_rule(row.id, beside.is_new(row.id));
@@ -80,12 +80,11 @@ pub(super) async fn page(request: &PageRequest, problems: &Problems) -> Answer {
 
 /// The names of the hash lists, if any of these rules names one.
 pub(super) async fn lists_of<'a>(
-    request: &PageRequest,
     caller: &management::Caller,
     mut rules: impl Iterator<Item = &'a Rule>,
 ) -> Result<Lists, crate::page::PageError> {
     if rules.any(|rule| matches!(rule.kind, RuleKind::ImageHash(_))) {
-        Lists::of(request, caller).await
+        Lists::of(caller).await
     } else {
         Ok(Lists::default())
     }

@@ -11,7 +11,7 @@ use management::{
 };
 use uuid::Uuid;
 
-use crate::page::{PageError, PageRequest, pager};
+use crate::page::{PageError, pager};
 
 /// People and lists that are known by name. Other lists are shown by their ids.
 const NAMED: Page = pager::first(200);
@@ -20,7 +20,7 @@ const NAMED: Page = pager::first(200);
 pub(super) struct People(HashMap<Uuid, String>);
 
 impl People {
-    pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
+    pub(super) async fn of(caller: &Caller) -> Result<Self, PageError> {
         let people = people::list(caller, NAMED).await?;
         let names = people.into_iter();
         Ok(Self(
@@ -45,7 +45,7 @@ impl People {
 pub(super) struct Lists(pub(super) Vec<VisibleHashList>);
 
 impl Lists {
-    pub(super) async fn of(request: &PageRequest, caller: &Caller) -> Result<Self, PageError> {
+    pub(super) async fn of(caller: &Caller) -> Result<Self, PageError> {
         let lists = hash_lists::list(caller, NAMED).await?;
         Ok(Self(lists))
     }

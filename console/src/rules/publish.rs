@@ -86,11 +86,11 @@ pub(super) async fn page(request: &PageRequest, problems: Problems) -> Answer {
         difference,
     } = compared;
     let removed = difference.removed.iter();
-    let lists = lists_of(request, &caller, draft.rules.iter().chain(removed)).await?;
+    let lists = lists_of(&caller, draft.rules.iter().chain(removed)).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::None).await?;
     let page = Publish {
-        shadow: shadow_of(request, &caller, &head).await?,
-        backtest: last_backtest(request, &caller, &head).await?,
+        shadow: shadow_of(&caller, &head).await?,
+        backtest: last_backtest(&caller, &head).await?,
         frame,
         head,
         revision: draft.revision,
@@ -102,11 +102,7 @@ pub(super) async fn page(request: &PageRequest, problems: Problems) -> Answer {
     Ok(page::html(page.problems.status(), &page))
 }
 
-async fn shadow_of(
-    request: &PageRequest,
-    caller: &Caller,
-    head: &Head,
-) -> Result<Option<Shadow>, PageError> {
+async fn shadow_of(caller: &Caller, head: &Head) -> Result<Option<Shadow>, PageError> {
     let group = head.group();
     let (Some(version), Some(number)) = (group.shadow, group.shadow_number) else {
         return Ok(None);
@@ -120,11 +116,7 @@ async fn shadow_of(
     }))
 }
 
-async fn last_backtest(
-    request: &PageRequest,
-    caller: &Caller,
-    head: &Head,
-) -> Result<Option<Tested>, PageError> {
+async fn last_backtest(caller: &Caller, head: &Head) -> Result<Option<Tested>, PageError> {
     let group = head.group().id;
     let listed = backtests::list(caller, group, pager::first(1)).await?;
     Ok(listed.into_iter().next().map(|backtest| Tested {

@@ -14,11 +14,7 @@ use management::{
 };
 
 use super::names::Lists;
-use crate::{
-    number::grouped,
-    page::{Frame, PageRequest},
-    visible_text::truncate,
-};
+use crate::{number::grouped, page::Frame, visible_text::truncate};
 
 /// Terms that are shown of a rule.
 const TERMS: usize = 3;
@@ -207,7 +203,6 @@ pub(super) struct Hits(Option<GroupMatches>);
 
 /// The hits of the last days.
 pub(super) async fn hits_of(
-    request: &PageRequest,
     caller: &Caller,
     frame: &Frame,
     group: RuleGroupId,

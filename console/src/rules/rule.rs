@@ -258,7 +258,7 @@ impl Shown {
 
 async fn form(request: &PageRequest, caller: &Caller, shown: Shown) -> Answer {
     let lists = if shown.typed.kind == RuleType::ImageHash {
-        Lists::of(request, caller).await?
+        Lists::of(caller).await?
     } else {
         Lists::default()
     };

@@ -79,7 +79,7 @@ pub(crate) async fn list(request: PageRequest) -> Answer {
     let is_first = page.after.is_none();
     let versions = versions::list(&caller, group, page).await?;
     let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
-    let people = People::of(&request, &caller).await?;
+    let people = People::of(&caller).await?;
     let publications = if is_first {
         let first = pager::first(CHOICES);
         versions::publications(&caller, group, first).await?
@@ -116,9 +116,9 @@ async fn one(request: &PageRequest, problems: Problems) -> Answer {
     let caller = request.caller()?;
     let (group, version) = (request.id("group")?, request.id("version")?);
     let version = versions::get(&caller, group, version).await?;
-    let lists = lists_of(request, &caller, version.rules.iter()).await?;
+    let lists = lists_of(&caller, version.rules.iter()).await?;
     let (frame, head) = page_header::open(request, &caller, Tab::Versions).await?;
-    let people = People::of(request, &caller).await?;
+    let people = People::of(&caller).await?;
     let rules = version.rules.iter().enumerate();
     let page = One {
         rows: Slice::of(request, rules).map(|(place, rule)| Row::of(place, rule, &lists)),
@@ -185,7 +185,7 @@ pub(crate) async fn compare(request: PageRequest) -> Answer {
     let difference = diff::between(&caller, group, from, to).await?;
     let changed = difference.changed.iter().map(|(_, to)| to);
     let named = difference.added.iter().chain(&difference.removed);
-    let lists = lists_of(&request, &caller, named.chain(changed)).await?;
+    let lists = lists_of(&caller, named.chain(changed)).await?;
     let versions = choices(&request, &caller).await?;
     let (frame, head) = page_header::open(&request, &caller, Tab::Versions).await?;
     Ok(page::shown(&Compare {

@@ -90,7 +90,7 @@ pub(crate) async fn save(request: PageRequest) -> Answer {
         Ok(settings) => {
             let saved = desk::update_seen(&caller, site, is_seen, settings);
             match saved.await {
-                Ok(Ok(_)) => return request.lead_back("saved"),
+                Ok(Ok(_)) => return Ok(request.lead_back("saved")),
                 Ok(Err(outdated)) => stale_form::problems(&outdated),
                 Err(refused) => Problems::of(refused)?,
             }

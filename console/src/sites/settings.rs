@@ -110,7 +110,7 @@ pub(crate) async fn save(request: PageRequest) -> Answer {
                 stale_form::is_seen(&request, &Values::of_settings(settings).seen())
             };
             match sites::update_seen(&caller, site, is_seen, edit).await {
-                Ok(Ok(_)) => return request.lead_back("site-saved"),
+                Ok(Ok(_)) => return Ok(request.lead_back("site-saved")),
                 Ok(Err(outdated)) => stale_form::problems(&outdated),
                 Err(refused) => Problems::of(refused)?,
             }

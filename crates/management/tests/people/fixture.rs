@@ -53,7 +53,7 @@ pub(crate) struct Fixture {
 /// Somebody who has signed in.
 #[derive(Clone)]
 pub(crate) struct Somebody {
-    management: Arc<Management>,
+    pub(crate) management: Arc<Management>,
     pub(crate) id: MemberId,
     pub(crate) team: Option<TeamId>,
     pub(crate) session: SecretHash,

@@ -13,12 +13,7 @@ use sqlx::PgPool;
 
 use crate::fixture::{Fixture, Somebody, forbidden};
 
-async fn set_role(
-    app: &Fixture,
-    by: &Caller,
-    member: MemberId,
-    role: Role,
-) -> Result<Role, Refused> {
+async fn set_role(by: &Caller, member: MemberId, role: Role) -> Result<Role, Refused> {
     let updated = people::update(by, member, |standing| Standing {
         role,
         sites: standing.sites.filter(|_| role.has_sites()),
@@ -67,22 +62,22 @@ async fn nobody_gives_or_takes_more_than_it_has(pool: PgPool) {
     invite(&owner, Role::Owner).await.unwrap();
 
     let by = admin.caller();
-    missing(set_role(&app, &by, viewer.id, Role::Owner).await);
-    missing(set_role(&app, &by, admin.id, Role::Owner).await);
-    missing(set_role(&app, &by, owner.id, Role::Viewer).await);
+    missing(set_role(&by, viewer.id, Role::Owner).await);
+    missing(set_role(&by, admin.id, Role::Owner).await);
+    missing(set_role(&by, owner.id, Role::Viewer).await);
     let refused = people::disable(&admin.caller(), owner.id).await;
     assert_eq!(forbidden(refused), Forbidden::MissingScope);
-    set_role(&app, &admin.caller(), viewer.id, Role::Admin)
+    set_role(&admin.caller(), viewer.id, Role::Admin)
         .await
         .unwrap();
     // The new role holds at once, in sessions that are open, too: an admin needs a second factor.
     let listed = app.people(&viewer).await;
     assert_eq!(forbidden(listed), Forbidden::FactorSetUpRequired);
-    set_role(&app, &owner.caller(), viewer.id, Role::Owner)
+    set_role(&owner.caller(), viewer.id, Role::Owner)
         .await
         .unwrap();
     // Operators are made by operators, and belong to no team.
-    let refused = set_role(&app, &owner.caller(), viewer.id, Role::Operator).await;
+    let refused = set_role(&owner.caller(), viewer.id, Role::Operator).await;
     assert!(
         matches!(
             refused,
@@ -123,11 +118,7 @@ async fn a_team_keeps_an_owner_also_when_two_leave_at_once(pool: PgPool) {
     let by = Caller::command_line(&app.management);
     last(people::leave(&one.caller()).await);
     last(people::disable(&by, one.id).await);
-    last(
-        set_role(&app, &one.caller(), one.id, Role::Admin)
-            .await
-            .map(drop),
-    );
+    last(set_role(&one.caller(), one.id, Role::Admin).await.map(drop));
 
     let other = app.person("other@example.com", Role::Owner).await;
     for round in 0..5 {
@@ -236,9 +227,7 @@ async fn another_teams_people_are_as_unknown_as_nobodys(pool: PgPool) {
         let by = owner.caller();
         let told = [
             people::get(&by, id).await.map(drop),
-            set_role(&app, &owner.caller(), id, Role::Lead)
-                .await
-                .map(drop),
+            set_role(&owner.caller(), id, Role::Lead).await.map(drop),
             people::disable(&owner.caller(), id).await,
             people::password_resets::create(&owner.caller(), id)
                 .await

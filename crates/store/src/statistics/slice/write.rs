@@ -92,9 +92,9 @@ pub(super) async fn add_matches(conn: &mut PgConnection, tally: &Tally) -> Resul
     let days: Vec<NaiveDate> = keys().map(|key| key.1).collect();
     let groups: Vec<Uuid> = keys().map(|key| key.2).collect();
     let rules: Vec<Uuid> = keys().map(|key| key.3).collect();
-    let matched = || tally.matches.values();
-    let names: Vec<&str> = matched().map(|of| of.name.as_str()).collect();
-    let matches: Vec<i64> = matched().map(|of| of.matches).collect();
+    let rows = || tally.matches.values();
+    let names: Vec<&str> = rows().map(|of| of.name.as_str()).collect();
+    let matches: Vec<i64> = rows().map(|of| of.matches).collect();
     sqlx::query!(
         "
         with input as materialized (
