@@ -1,4 +1,4 @@
--- What the retention of items does (`crates/store/src/media/retention.rs` and `crates/store/src/media/remove.rs`): site by site and slice by slice, each slice
+-- What the retention of items does (`crates/store/src/media/retention.rs`): site by site and slice by slice, each slice
 -- in a transaction of its own. Here it removes everything of the days before this one.
 create or replace procedure public.forget(number integer, slice integer) language plpgsql as $$
 declare

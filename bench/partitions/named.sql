@@ -1,4 +1,4 @@
--- An item by the application's own name, as `crates/store/src/media/list/paging.rs` finds it: no time is known, so no partition can be left out.
+-- An item by the application's own name, as `crates/store/src/media/list/walks.rs` finds it: no time is known, so no partition can be left out.
 \set number random(0, 999)
 select a.sites[1] as site, m.app_media_id as name
 from asked a join plain.media m on m.id = a.ids[1]

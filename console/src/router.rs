@@ -1,4 +1,4 @@
-//! Finds the page of a request, refuses whoever may not open it, and answers with it.
+//! Finds the page of a request, refuses anyone who may not open it, and answers with it.
 
 use std::{collections::HashMap, pin::Pin, sync::Arc};
 
