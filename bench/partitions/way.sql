@@ -1,4 +1,4 @@
--- The way of new items: stored, judged, decided, as `crates/store/src/accept/insert.rs`, `crates/store/src/verdict.rs` and `verdict/conclude.rs` do
+-- The way of new items: stored, judged, decided, as `crates/store/src/accept/insert.rs`, `crates/store/src/verdict.rs` and `verdict/insert.rs` do
 -- with the three tables. Their other tables are the same on both sides, and left out.
 \set first random(0, 9999)
 select

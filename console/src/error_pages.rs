@@ -9,8 +9,8 @@ use tracing::error;
 use url::Url;
 
 use crate::{
-    browser_security,
     page::{HTML, PageError},
+    security_headers,
 };
 
 /// How long browsers remember it.
@@ -49,7 +49,7 @@ impl ErrorResponses for ErrorPages {
     }
 
     fn protect(&self, headers: &mut HeaderMap) {
-        browser_security::protect(headers);
+        security_headers::protect(headers);
         if self.is_https {
             headers.insert(header::STRICT_TRANSPORT_SECURITY, YEAR);
         }

@@ -7,10 +7,10 @@
 mod account;
 mod assets;
 mod audit;
-mod browser_security;
 mod charts;
 mod closures;
 mod cookie;
+mod csrf;
 mod dead_jobs;
 mod desk;
 mod erasures;
@@ -18,17 +18,18 @@ mod error_pages;
 mod hash_lists;
 mod items;
 mod number;
-pub mod origin;
 mod overview;
 mod page;
 mod people;
 mod plans;
 mod policies;
 mod providers;
+pub mod public_url;
 mod queues;
 mod router;
 mod routes;
 mod rules;
+mod security_headers;
 mod sign_in;
 mod sites;
 mod subscriptions;
@@ -75,7 +76,7 @@ pub fn console(console: Console) -> impl Endpoint<Output = Response> + 'static {
     let errors = ErrorPages::at(console.public_url.as_ref());
     let endpoint = Middleware {
         routes: routes::measured(),
-        router: router::Router::new(console, routes::all()).around(browser_security::guard),
+        router: router::Router::new(console, routes::all()).around(csrf::guard),
         deadline,
         errors,
     };

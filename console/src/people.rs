@@ -24,8 +24,8 @@ use poem::Response;
 use uuid::Uuid;
 
 use crate::{
-    origin,
     page::{self, Answer, Area, Frame, PageRequest, pager},
+    public_url,
 };
 
 /// Names of sites that a list shows of one person.
@@ -177,7 +177,7 @@ fn show_once(
         frame,
         title,
         text,
-        url: origin::link(request.origin(), secret),
+        url: public_url::link(request.origin(), secret),
         until,
         back,
     })

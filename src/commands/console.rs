@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use console::{Console, ErrorPages, console, origin};
+use console::{Console, ErrorPages, console, public_url};
 use http_server::{BodySettings, serve};
 use management::{Management, SignOn};
 use oidc::Provider;
@@ -42,7 +42,7 @@ pub(crate) fn where_served(
         return Ok(None);
     };
     Ok(Some(match &options.public.public_url {
-        Some(url) => origin::of_public(url),
+        Some(url) => public_url::of_public(url),
         None => at(listener.local_addr()?),
     }))
 }
@@ -50,7 +50,7 @@ pub(crate) fn where_served(
 /// Where people open the console, as far as a command knows that serves none.
 pub(crate) fn elsewhere(options: &PublicUrlOptions) -> String {
     match &options.public_url {
-        Some(url) => origin::of_public(url),
+        Some(url) => public_url::of_public(url),
         None => at(DEFAULT_CONSOLE),
     }
 }

@@ -255,7 +255,7 @@ fn print_welcome(
                 out,
                 "  Open this link to create the first account. It works once, for three days:\n"
             )?;
-            writeln!(out, "  {}\n", ::console::origin::link(origin, link))?;
+            writeln!(out, "  {}\n", ::console::public_url::link(origin, link))?;
         }
         (Some(origin), None) => writeln!(out, "  Console      {origin}/")?,
         (None, _) => {}

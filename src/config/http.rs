@@ -7,10 +7,7 @@ use fair_share::Proxies;
 use http_server::{BodySettings, RefusalSettings, serve};
 use ipnet::IpNet;
 use management::RateLimitSettings;
-use store::{
-    accept::{AcceptSettings, Retention},
-    gather::Bounds,
-};
+use store::{accept::AcceptSettings, gather::Bounds, retention::Retention};
 
 use super::{
     value_parsers::{network, whole},

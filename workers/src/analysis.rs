@@ -41,10 +41,10 @@ use self::{
     answer_cache::Cache, modality_analysis::ModalityAnalysis, provider_fallback::AskOutcome,
 };
 use crate::{
-    RETRY, RUN_DEADLINE,
     created_event::{CreatedEvent, Ended, Left},
     decode_pool::DecodePool,
     provider::ConfiguredProviders,
+    retry::{RETRY, RUN_DEADLINE},
     rule_group_cache::{self, Compiled, Key, RuleGroupCache},
     rules::{Reached, Verdicts},
     trace_span::{enter, traced},

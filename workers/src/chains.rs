@@ -29,7 +29,7 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use crate::later;
+use crate::retry::later;
 
 /// How the run of a slice ends.
 pub(crate) type SliceEnd<E> = Result<Finish<Option<E>>, BoxDynError>;

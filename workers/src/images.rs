@@ -27,11 +27,10 @@ use tokio::{task::block_in_place, time::timeout};
 use tracing::{debug, info};
 
 use crate::{
-    RETRY,
     decode_pool::{DecodePool, Held},
     hash_lists::HashLists,
-    later,
     outbound::{Fetch, FetchError, Outbound, OutboundError},
+    retry::{RETRY, later},
     trace_span::{enter, traced},
 };
 

@@ -18,6 +18,7 @@ pub mod preview;
 pub mod provider;
 mod queue_workers;
 mod removals;
+mod retry;
 mod reviews;
 mod rule_group_cache;
 mod rule_pool;
@@ -35,7 +36,7 @@ use std::{
 
 use apalis::prelude::{BoxDynError, Monitor, MonitorError};
 use database::{Clock, Trouble};
-use queue::{Bottleneck, Finish, Queue, QueueName, Retry};
+use queue::{Bottleneck, Queue, QueueName};
 use store::{PgPool, encryption::MasterKey, item_worker, jobs, verdict_waiters::VerdictWaiters};
 use telemetry::{failed, over};
 use tokio::time::{MissedTickBehavior, interval};
@@ -98,26 +99,6 @@ impl Default for Settings {
             concurrency: 64,
             grace: Duration::from_secs(20),
         }
-    }
-}
-
-/// How long one run of a job may take. A delivery has a shorter deadline of its own.
-pub(crate) const RUN_DEADLINE: Duration = Duration::from_mins(1);
-
-/// Delays after failed analyses and judgements. Five attempts take less than two minutes.
-pub(crate) const RETRY: Retry = Retry {
-    initial: Duration::from_secs(2),
-    factor: 2.0,
-    max: Duration::from_secs(30),
-    jitter: 0.2,
-};
-
-/// The same job again after this time. It did not cause the wait, so it is not charged an attempt.
-pub(crate) const fn later<E>(delay: Duration) -> Finish<Option<E>> {
-    Finish::Again {
-        effect: None,
-        delay,
-        charged: false,
     }
 }
 

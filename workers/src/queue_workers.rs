@@ -17,7 +17,7 @@ use store::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Context, RETRY, RUN_DEADLINE,
+    Context,
     analysis::{self, Analyst},
     backtests::Replayer,
     chains::{ChainWorker, Closer, Decider, Eraser, Importer, Recoverer, Summer, slice},
@@ -27,7 +27,9 @@ use crate::{
     images::{self, Examiner},
     is_outage,
     provider::ConfiguredProviders,
-    removals, reviews,
+    removals,
+    retry::{RETRY, RUN_DEADLINE},
+    reviews,
     rule_pool::RulePool,
     rules::{self, Judge, Verdicts},
     webhooks::{self, Courier},

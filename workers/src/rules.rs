@@ -32,7 +32,7 @@ use crate::{
     created_event::{CreatedEvent, Ended, Left},
     findings::{GroupFindings, verdict_on},
     judging_slots::JudgingSlots,
-    later,
+    retry::later,
     rule_group_cache::PATIENCE,
     rule_pool::RulePool,
     trace_span::{enter, traced},

@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use super::{Answer, error::PageError, form::Form, navigation::Area, see_other};
-use crate::{Console, cookie, origin};
+use crate::{Console, cookie, public_url};
 
 /// One request, which a handler shares with the router: the router answers for a handler that fails.
 pub(crate) type PageRequest = Arc<RequestParts>;
@@ -83,7 +83,7 @@ impl RequestParts {
         let browser = browser.and_then(|name| name.to_str().ok()).unwrap_or("");
         Ok(Self {
             management: Arc::clone(&console.management),
-            origin: origin::of(console.public_url.as_ref(), &request),
+            origin: public_url::of(console.public_url.as_ref(), &request),
             visitor: AnonymousCaller::new(client, browser, id.clone()),
             query: Form::of_query(&request)?,
             form,

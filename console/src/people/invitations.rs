@@ -27,8 +27,8 @@ use super::{
     show_once, sites,
 };
 use crate::{
-    origin,
     page::{self, Answer, Area, Frame, PageError, PageRequest, Problems, pager},
+    public_url,
 };
 
 #[derive(Template)]
@@ -143,7 +143,7 @@ pub(crate) async fn create(request: PageRequest) -> Answer {
                 once, and it is not shown again.";
             let until = issued.invitation.expires_at;
             let back = if is_own {
-                let own = origin::link(request.origin(), &issued.secret);
+                let own = public_url::link(request.origin(), &issued.secret);
                 (own, "Open it: it is yours")
             } else {
                 (frame.path("people"), "Back to the people")
@@ -190,7 +190,7 @@ fn of_operator(request: &PageRequest) -> Result<(Option<TeamId>, Standing), Refu
 async fn form(request: &PageRequest, problems: Problems) -> Answer {
     let frame = Frame::of(request, "people").await?;
     let page = Invite {
-        fields: Fields::of(request, &frame, &Chosen::sent(&request.form)).await?,
+        fields: Fields::of(&request.caller()?, &frame, &Chosen::sent(&request.form)).await?,
         team: named_team(request, frame.at).await?,
         frame,
         problems,

@@ -114,7 +114,7 @@ async fn page(request: &PageRequest, problems: Problems, sent: Option<Chosen>) -
     let sessions = sessions::of_person(&caller, member).await?;
     let page = Shown {
         is_only_owner: people::is_only_owner(&caller, member).await?,
-        fields: Fields::of(request, &frame, &chosen).await?,
+        fields: Fields::of(&caller, &frame, &chosen).await?,
         may_change: frame.may(Scope::PeopleWrite) && frame.may_give(person.role),
         sites: super::sites(person.role, person.sites.as_deref(), &names),
         team: team.map(|team| Named::of(team, &names)),

@@ -1,9 +1,9 @@
 //! What a person may do, in forms: the role, and the sites of a moderator.
 
 use domain::{id::SiteId, role::Role, sign_in_limits::MOST_SITES};
-use management::{Refused, people::Standing, sites};
+use management::{Caller, Refused, people::Standing, sites};
 
-use crate::page::{Area, Form, Frame, PageRequest, pager};
+use crate::page::{Area, Form, Frame, pager};
 
 /// The fields with the role and the sites.
 pub(super) struct Fields {
@@ -26,7 +26,7 @@ pub(super) struct Site {
 impl Fields {
     /// The fields with this choice, for a person who is signed in.
     pub(super) async fn of(
-        request: &PageRequest,
+        caller: &Caller,
         frame: &Frame,
         chosen: &Chosen,
     ) -> Result<Self, Refused> {
@@ -44,8 +44,7 @@ impl Fields {
         let listed = match frame.at {
             Area::Team(_) => {
                 let limit = i64::try_from(MOST_SITES).unwrap_or(i64::MAX);
-                let caller = request.caller()?;
-                sites::list(&caller, pager::first(limit)).await?
+                sites::list(caller, pager::first(limit)).await?
             }
             Area::Instance | Area::Own => Vec::new(),
         };

@@ -4,6 +4,7 @@
 
 mod code;
 mod from_errors;
+mod headers;
 
 use std::{borrow::Cow, time::Duration};
 
@@ -12,7 +13,7 @@ use http_server::{ErrorResponse, RequestId};
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::StatusCode,
 };
 use poem_openapi::{
     ApiResponse, Object,
@@ -21,8 +22,6 @@ use poem_openapi::{
 };
 use serde::Serialize;
 use tracing::error;
-
-use super::rate_limit_headers;
 
 pub use self::code::Code;
 
@@ -194,9 +193,6 @@ impl ApiResponse for Refusal {
 /// The content type of every problem document.
 pub const CONTENT_TYPE: &str = "application/problem+json";
 
-/// In how many seconds to try again if nothing better is known.
-const SOON: u32 = 1;
-
 /// An error document as RFC 9457 describes it, with a stable `code`.
 #[derive(Debug, Serialize, Object)]
 pub struct Problem {
@@ -247,26 +243,6 @@ impl Refusal {
             headers: self.headers(),
             body: self.document(request),
         }
-    }
-
-    /// Its headers.
-    pub fn headers(&self) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
-        if self.code.is_passing() {
-            let seconds = self.wait.unwrap_or(SOON);
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        if let Some(challenge) = self.code.challenge() {
-            headers.insert(
-                header::WWW_AUTHENTICATE,
-                HeaderValue::from_static(challenge),
-            );
-        }
-        if let Some(rate) = &self.rate {
-            rate_limit_headers::declare(&mut headers, rate);
-        }
-        headers
     }
 
     fn document(self, request: &RequestId) -> Vec<u8> {

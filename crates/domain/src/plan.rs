@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{bounded_integer::BoundedInteger, media::named_set};
+use crate::{bounded_integer::BoundedInteger, media::named_set, name::Name};
 
 /// How many submissions a team may make in a billing period, or how many webhooks they may cause.
 /// The highest value is what a JSON number holds exactly.
@@ -85,6 +85,47 @@ impl Default for Limits {
             management_tokens_per_team: PerTeam::of::<100>(),
             rule_groups_per_team: PerTeam::of::<200>(),
             hash_lists_per_team: ListsPerTeam::of::<100>(),
+        }
+    }
+}
+
+/// What a plan is called and allows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Terms {
+    /// Its name; no two plans have the same.
+    pub name: Name,
+    /// Submissions of a team in a billing period; none means no limit.
+    pub submissions_per_period: Option<PerPeriod>,
+    /// Webhooks that a team's submissions cause in a billing period; none means no limit.
+    pub deliveries_per_period: Option<PerPeriod>,
+    /// Submissions of each site key in each UTC minute.
+    pub submissions_per_minute: PerMinute,
+    /// Status queries of each site key in each UTC minute.
+    pub status_queries_per_minute: PerMinute,
+    /// Submissions of all keys of a team in each UTC minute; none means ten times the limit of each
+    /// key.
+    pub team_submissions_per_minute: Option<TeamPerMinute>,
+    /// Status queries of all keys of a team in each UTC minute; none means ten times the limit of
+    /// each key.
+    pub team_status_queries_per_minute: Option<TeamPerMinute>,
+    /// How many things a team may have.
+    #[serde(flatten)]
+    pub limits: Limits,
+}
+
+impl Terms {
+    /// The usual terms under this name: no limit for billing periods, and the default limits for
+    /// minutes.
+    pub fn named(name: Name) -> Self {
+        Self {
+            name,
+            submissions_per_period: None,
+            deliveries_per_period: None,
+            submissions_per_minute: PerMinute::of::<1_000>(),
+            status_queries_per_minute: PerMinute::of::<2_000>(),
+            team_submissions_per_minute: None,
+            team_status_queries_per_minute: None,
+            limits: Limits::default(),
         }
     }
 }

@@ -6,14 +6,16 @@ use api_common::{
 use domain::{
     id::PlanId,
     name::Name,
-    plan::{EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
+    plan::{
+        EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute, Terms,
+    },
     scope::Scope,
 };
 use management::plans;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::plan::{self, Terms};
+use store::plan;
 use uuid::Uuid;
 
 use super::{After, Caller, Limit, List, Operation, PREFIX, Part, Tag, example_values};

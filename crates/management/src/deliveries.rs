@@ -17,7 +17,7 @@ pub use store::{
     endpoint::Label,
 };
 
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, record, sites};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
 
 /// At most `limit` deliveries of a site that are older than `after`. Deliveries of the newest
 /// events come first.
@@ -32,7 +32,7 @@ pub async fn list(
     limit: usize,
 ) -> Result<Page, Refused> {
     let mut session = caller.read(Scope::WebhooksRead).await?;
-    sites::require(&mut session, site).await?;
+    session.require_site(site).await?;
     Ok(delivery::list(session.conn(), &[site], filter, after, limit).await?)
 }
 

@@ -13,7 +13,7 @@ use crate::{Caller, Outdated, Refused, Session, difference, record, sites};
 /// The caller may not do it; there is no such site within reach.
 pub async fn get(caller: &Caller, site: SiteId) -> Result<DeskSettings, Refused> {
     let mut session = caller.read(Scope::ReviewsRead).await?;
-    sites::require(&mut session, site).await?;
+    session.require_site(site).await?;
     Ok(desk_settings::settings(session.conn(), site).await?)
 }
 
@@ -67,7 +67,7 @@ async fn change(
 ) -> Result<DeskSettings, Refused> {
     if let Some(details) = difference(&before, &after) {
         desk_settings::change(session.conn(), site, &after).await?;
-        let team = sites::require(&mut session, site).await?;
+        let team = session.require_site(site).await?;
         record(session, Action::DeskUpdate, team, site, details).await?;
     }
     Ok(after)

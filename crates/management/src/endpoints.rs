@@ -38,7 +38,7 @@ pub use self::settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond, ping
 /// The caller may not do it; there is no such site within reach.
 pub async fn list(caller: &Caller, site: SiteId, page: Page) -> Result<Vec<Endpoint>, Refused> {
     let mut session = caller.read(Scope::WebhooksRead).await?;
-    sites::require(&mut session, site).await?;
+    session.require_site(site).await?;
     Ok(crud::list(
         session.conn(),
         caller.management.master_key.as_ref(),

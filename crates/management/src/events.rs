@@ -10,7 +10,7 @@ use store::{
     event,
 };
 
-use crate::{Caller, Refused, deliveries, sites};
+use crate::{Caller, Refused, deliveries};
 
 /// At most `limit` events of a site that are older than `after`, the newest first.
 ///
@@ -24,7 +24,7 @@ pub async fn list(
     limit: usize,
 ) -> Result<Page, Refused> {
     let mut session = caller.read(Scope::WebhooksRead).await?;
-    sites::require(&mut session, site).await?;
+    session.require_site(site).await?;
     Ok(event::list(session.conn(), &[site], filter, after, limit).await?)
 }
 

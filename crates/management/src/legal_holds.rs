@@ -58,7 +58,7 @@ pub async fn get(caller: &Caller, hold: HoldId) -> Result<Hold, Refused> {
 /// [`MOST`] holds of the team are in force; the site is closed for good.
 pub async fn create(caller: &Caller, new: NewHold) -> Result<Hold, Refused> {
     let mut session = caller.change(Scope::HoldsWrite).await?;
-    let team = sites::require(&mut session, new.site).await;
+    let team = session.require_site(new.site).await;
     let team = team.map_err(|refused| match refused {
         Refused::NotFound(_) => Refused::field("site_id", "is not the id of a site"),
         refused => refused,

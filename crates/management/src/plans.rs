@@ -1,11 +1,12 @@
 //! Plans: list, create, read, change.
 
+pub use domain::plan::Terms;
 use domain::{
     audit::Action,
     id::{PlanId, TeamId},
     scope::Scope,
 };
-pub use store::plan::{Plan, Terms};
+pub use store::plan::Plan;
 use store::{page::Page, plan};
 
 use crate::{Caller, Noun, Refused, created, difference, record};

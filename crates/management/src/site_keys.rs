@@ -28,7 +28,7 @@ pub struct IssuedKey {
 /// The caller may not do it; there is no such site within reach.
 pub async fn list(caller: &Caller, site: SiteId, page: Page) -> Result<Vec<KeyRecord>, Refused> {
     let mut session = caller.read(Scope::KeysRead).await?;
-    sites::require(&mut session, site).await?;
+    session.require_site(site).await?;
     Ok(site::keys::list(session.conn(), site, page).await?)
 }
 
@@ -42,7 +42,7 @@ pub async fn last_used(
     keys: &[KeyRecord],
 ) -> Result<Vec<(SiteKeyId, DateTime<Utc>)>, Refused> {
     let mut session = caller.read(Scope::KeysRead).await?;
-    sites::require(&mut session, site).await?;
+    session.require_site(site).await?;
     let keys: Vec<SiteKeyId> = keys.iter().map(|key| key.id).collect();
     Ok(site::keys::last_used(session.conn(), site, &keys).await?)
 }
@@ -53,7 +53,7 @@ pub async fn last_used(
 /// The caller may not do it; there is no such site within reach, or no such key of it.
 pub async fn get(caller: &Caller, site: SiteId, key: SiteKeyId) -> Result<KeyRecord, Refused> {
     let mut session = caller.read(Scope::KeysRead).await?;
-    sites::require(&mut session, site).await?;
+    session.require_site(site).await?;
     find(&mut session, site, key).await
 }
 
@@ -99,7 +99,7 @@ pub async fn rotate(caller: &Caller, site: SiteId) -> Result<IssuedKey, Refused>
 /// The caller may not do it; there is no such site within reach, or no such key of it.
 pub async fn disable(caller: &Caller, site: SiteId, key: SiteKeyId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::KeysWrite).await?;
-    let team = sites::require(&mut session, site).await?;
+    let team = session.require_site(site).await?;
     let found = find(&mut session, site, key).await?;
     if !site::keys::disable(session.conn(), key).await? {
         return Ok(());

@@ -191,7 +191,7 @@ pub(crate) async fn find(session: &mut Session, site: SiteId) -> Result<ManagedS
 /// # Errors
 /// There is no such site; it is closed, or being closed.
 pub async fn require_open(session: &mut Session, site: SiteId) -> Result<TeamId, Refused> {
-    let team = require(session, site).await?;
+    let team = session.require_site(site).await?;
     match closure::of_site(session.conn(), site).await? {
         None => Ok(team),
         Some(closing) => Err(is_closing("site", closing)),
@@ -207,16 +207,6 @@ pub(crate) fn is_closing(what: &str, closing: Closing) -> Refused {
         format!("The {what} is being closed: cancel the closure {closure} first.")
     };
     Refused::conflict(Conflict::Closing, detail)
-}
-
-/// The team of a site within the caller's reach.
-///
-/// # Errors
-/// There is no such site.
-pub async fn require(session: &mut Session, site: SiteId) -> Result<TeamId, Refused> {
-    let team = site::team_of(session.conn(), site).await?;
-    team.filter(|team| session.reach().covers(*team))
-        .ok_or(Refused::NotFound(Noun::Site))
 }
 
 /// The most rule groups that a site can have. All of them judge every submission.

@@ -12,7 +12,7 @@ use store::{
     statistics::{self, Subject},
 };
 
-use crate::{Caller, Noun, Refused, Session, sites};
+use crate::{Caller, Noun, Refused, Session};
 
 /// What figures are wanted for.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,7 @@ pub async fn get_with_before(
 async fn subject(session: &mut Session, site: Option<SiteId>) -> Result<Subject, Refused> {
     Ok(match (site, session.only_team()) {
         (Some(site), _) => {
-            sites::require(session, site).await?;
+            session.require_site(site).await?;
             Subject::Site(site)
         }
         (None, Some(team)) => Subject::Team(team),

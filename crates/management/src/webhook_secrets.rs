@@ -55,7 +55,7 @@ impl Dropped {
 /// The caller may not do it; there is no such site within reach.
 pub async fn get(caller: &Caller, site: SiteId) -> Result<Standing, Refused> {
     let mut session = caller.read(Scope::WebhooksRead).await?;
-    sites::require(&mut session, site).await?;
+    session.require_site(site).await?;
     let standing = site::webhook_secret::standing(session.conn(), site).await?;
     standing.ok_or(Refused::NotFound(Noun::Site))
 }

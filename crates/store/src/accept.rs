@@ -12,10 +12,9 @@
 //! Inline images are stored before, in batches of their own ([`images`]).
 
 mod columns;
-mod idempotency;
 mod images;
 mod insert;
-mod retention;
+mod repetitions;
 mod routing;
 mod writer;
 
@@ -38,13 +37,13 @@ use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::images::{Images, NewImage, Stored};
-pub use self::retention::{Retention, forget_nothing_later, forget_of_sites};
 pub use crate::batches::Pace;
 use crate::{
     Error,
     audit::sealing,
     gather::{Bounds, Gather},
     jobs::Marks,
+    retention::{self, Retention},
     site::{Judges, Site},
 };
 

@@ -5,6 +5,7 @@
 //! of the image is the step's effect.
 
 mod files;
+mod orphans;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -19,8 +20,8 @@ use telemetry::trace::Context;
 use tracing::error;
 use uuid::Uuid;
 
-pub(crate) use self::files::forget_old;
 pub use self::files::{bytes, keep};
+pub(crate) use self::{files::forget_old, orphans::forget_orphans};
 use crate::{
     Error,
     gather::{Bounds, Loader},

@@ -45,6 +45,7 @@ pub mod provider;
 pub mod provider_answers;
 pub mod rate_limit;
 pub mod recovery;
+pub mod retention;
 pub mod review;
 pub mod review_policy;
 pub mod rule_group;

@@ -1,6 +1,6 @@
 //! Management tokens: who may use the management interface, and for what.
 
-mod authorisation;
+mod grant;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -16,7 +16,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use self::authorisation::{Grant, LAST_GENERATION, begin_changing, begin_reading};
+pub use self::grant::{Grant, LAST_GENERATION, begin_changing, begin_reading};
 use crate::{Error, page::Page, plan::limit};
 
 /// A token without its secret. The audit log shows it as the management interface does.

@@ -1,7 +1,7 @@
 //! The judging step: what the rules need of an item, and the effect of judging it. Every verdict,
 //! the machine's or a person's, is stored in one way: [`conclude`].
 
-mod conclude;
+mod insert;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -21,8 +21,8 @@ use telemetry::trace::Context;
 use tracing::error;
 use uuid::Uuid;
 
-pub use self::conclude::expect_none;
-pub(crate) use self::conclude::{Conclusion, conclude};
+pub use self::insert::expect_none;
+pub(crate) use self::insert::{Conclusion, conclude};
 use crate::{
     Error,
     analysis::{Analysed, ToAnalyse},

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use sqlx::PgConnection;
 use store::{
     PgPool,
-    accept::{self, Pace},
+    accept::Pace,
     encryption::MasterKey,
     example_data::{self, Turn},
-    key_rotation,
+    key_rotation, retention,
 };
 
 use crate::service;
@@ -59,11 +59,11 @@ pub(super) async fn remove_example_data(pool: &PgPool) -> anyhow::Result<Value> 
 /// Removes what has expired by the settings of sites, and tells how many of each kind that were.
 pub(super) async fn remove_expired(pool: &PgPool) -> anyhow::Result<Value> {
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
-    accept::forget_nothing_later(pool).await?;
+    retention::forget_nothing_later(pool).await?;
     // One sweep removes a bounded part of what a site has.
     loop {
         let mut is_done = true;
-        for (what, forgotten) in accept::forget_of_sites(pool, Pace::Hurried).await {
+        for (what, forgotten) in retention::forget_of_sites(pool, Pace::Hurried).await {
             let forgotten = forgotten.with_context(|| format!("{what} could not be removed"))?;
             *all.entry(what.replace(' ', "_")).or_default() += forgotten.removed;
             is_done &= forgotten.removed == 0 && !forgotten.has_more;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::console::origin;
+use ::console::public_url;
 use clap::Args;
 use domain::{
     email::Email,
@@ -89,7 +89,7 @@ pub(super) async fn reset(management: &Arc<Management>, wanted: Reset) -> Result
 
 /// The URL to hand over.
 fn link(options: &PublicUrlOptions, secret: &LinkSecret) -> String {
-    origin::link(&console::elsewhere(options), secret)
+    public_url::link(&console::elsewhere(options), secret)
 }
 
 pub(super) async fn remove_factor(

@@ -6,11 +6,12 @@ use clap::Args;
 use domain::{
     id::PlanId,
     name::Name,
-    plan::{EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
+    plan::{
+        EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute, Terms,
+    },
 };
 use management::{Caller, Management, Refused, plans};
 use serde_json::{Value, json};
-use store::plan::Terms;
 
 use crate::{command_line::told, config::id};
 

@@ -19,7 +19,7 @@ use store::review::quality::{self as read, Span};
 
 use self::dimensions::Names;
 use super::team;
-use crate::{Caller, Refused, sites};
+use crate::{Caller, Refused};
 
 pub use self::{
     csv::csv,
@@ -81,7 +81,7 @@ pub async fn quality(caller: &Caller, query: Query) -> Result<Quality, Refused> 
     let mut session = caller.read(Scope::ReviewsManage).await?;
     let team = team(&session)?;
     if let Some(site) = query.site {
-        sites::require(&mut session, site).await?;
+        session.require_site(site).await?;
     }
     let span = Span {
         team,

@@ -7,7 +7,7 @@ use domain::{
     scope::Scope,
     sign_in_limits::RECENT,
 };
-use store::{person::session::Entered, team};
+use store::{person::session::Entered, site, team};
 
 use super::Session;
 use crate::{Forbidden, Noun, Refused};
@@ -35,6 +35,16 @@ impl Session {
             Some(person) => require_recent(person.held.password_age),
             None => Ok(()),
         }
+    }
+
+    /// The team of a site within the caller's reach.
+    ///
+    /// # Errors
+    /// There is no such site.
+    pub async fn require_site(&mut self, site: SiteId) -> Result<TeamId, Refused> {
+        let team = site::team_of(self.conn(), site).await?;
+        team.filter(|team| self.reach().covers(*team))
+            .ok_or(Refused::NotFound(Noun::Site))
     }
 
     /// Whether the caller is a moderator who can decide on some sites only.

@@ -25,7 +25,7 @@ pub(super) use self::locked_teams::LockedTeams;
 use self::locked_teams::{is_locked_out, locked};
 use super::{
     Acceptance, NewMedia,
-    idempotency::{self, Request},
+    repetitions::{self, Request},
     routing::Routing,
 };
 use crate::{
@@ -74,7 +74,7 @@ async fn settle(
     batch: Vec<Waiting>,
     locked_teams: Option<&LockedTeams>,
 ) {
-    let mut pieces = Pieces::new(idempotency::gather(batch), team);
+    let mut pieces = Pieces::new(repetitions::gather(batch), team);
     while let Some(requests) = pieces.next() {
         match batch_write.store(&requests, locked_teams.is_none()).await {
             Ok(settled) => {
@@ -86,7 +86,7 @@ async fn settle(
                     }
                 }
                 if !undecided.is_empty() {
-                    pieces.push(idempotency::gather(undecided));
+                    pieces.push(repetitions::gather(undecided));
                 }
                 batch_write.answered();
                 over!(TROUBLE.worked(), "submissions are stored again");

@@ -18,7 +18,7 @@ use workers::provider::{
     Scope, Sightengine, Style, Vision,
 };
 
-use super::{Kind, Surroundings};
+use super::{Surroundings, kind::Kind};
 use crate::config::providers::read_encoder;
 use credentials::{AuthName, CredentialsName, header, read, within};
 

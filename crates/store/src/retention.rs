@@ -15,7 +15,6 @@ use tokio::time::sleep;
 use tracing::info;
 use uuid::Uuid;
 
-use super::images;
 use crate::{
     Error, audit,
     backtest::{self, Backtest},
@@ -92,7 +91,7 @@ async fn sweep(pool: &PgPool, retention: Retention, pace: Pace) -> bool {
         swept("expired idempotency keys", forget(pool, pace).await),
         swept(
             "images of submissions that were not accepted",
-            images::forget_orphans(pool, pace).await,
+            image::forget_orphans(pool, pace).await,
         ),
         swept("old differences of shadows", shadow::forget_old(pool).await),
         swept(

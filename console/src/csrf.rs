@@ -1,4 +1,4 @@
-//! What every answer tells the browser, and which requests may change something.
+//! Which requests may change something: only those of our own pages.
 
 use std::sync::Arc;
 
@@ -9,28 +9,6 @@ use poem::{
 
 use crate::page::PageError;
 
-/// Nothing but our own files runs or is shown, nothing is sent elsewhere, and no page frames ours.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-    form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-
-const HEADERS: [(HeaderName, &str); 6] = [
-    (header::CONTENT_SECURITY_POLICY, POLICY),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        "same-origin",
-    ),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        "same-origin",
-    ),
-    (
-        HeaderName::from_static("permissions-policy"),
-        "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
-    ),
-];
-
 /// A change that was not sent by a page of the console is refused before anything is read.
 pub(crate) async fn guard<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
     if is_safe(request.method()) || is_own(request.headers()) {
@@ -38,16 +16,6 @@ pub(crate) async fn guard<E: Endpoint>(next: Arc<E>, request: Request) -> Result
     } else {
         Ok(PageError::Foreign.into_response())
     }
-}
-
-/// Adds the headers of every answer.
-pub(crate) fn protect(headers: &mut HeaderMap) {
-    for (name, value) in HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    headers
-        .entry(header::CACHE_CONTROL)
-        .or_insert(HeaderValue::from_static("no-store"));
 }
 
 fn is_safe(method: &Method) -> bool {
