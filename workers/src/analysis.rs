@@ -43,8 +43,8 @@ use self::{
 use crate::{
     created_event::{CreatedEvent, Ended, Left},
     decode_pool::DecodePool,
+    job_retries::{RETRY, RUN_DEADLINE},
     provider::ConfiguredProviders,
-    retry::{RETRY, RUN_DEADLINE},
     rule_group_cache::{self, Compiled, Key, RuleGroupCache},
     rules::{Reached, Verdicts},
     trace_span::{enter, traced},

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use crate::{
     chains::{ChainWorker, SliceEnd},
     findings::{verdict_on, wanted},
-    retry::later,
+    job_retries::later,
     rule_group_cache::{Compiled, Key, PATIENCE},
     rule_pool::{Instead, RulePool},
 };

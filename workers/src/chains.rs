@@ -29,7 +29,7 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use crate::retry::later;
+use crate::job_retries::later;
 
 /// How the run of a slice ends.
 pub(crate) type SliceEnd<E> = Result<Finish<Option<E>>, BoxDynError>;

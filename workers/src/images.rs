@@ -29,8 +29,8 @@ use tracing::{debug, info};
 use crate::{
     decode_pool::{DecodePool, Held},
     hash_lists::HashLists,
+    job_retries::{RETRY, later},
     outbound::{Fetch, FetchError, Outbound, OutboundError},
-    retry::{RETRY, later},
     trace_span::{enter, traced},
 };
 

@@ -10,7 +10,7 @@ use store::{
     media::transient::{self, Removed},
 };
 
-use crate::retry::later;
+use crate::job_retries::later;
 
 /// How long an item stays that a legal hold keeps, before it is looked at again.
 const HELD: Duration = Duration::from_hours(1);

@@ -8,7 +8,7 @@ use store::{
     review::{self, Ended},
 };
 
-use crate::retry::later;
+use crate::job_retries::later;
 
 /// Runs one job. Without an opinion, there is nothing to do: the person undid it.
 pub(crate) async fn tell(

@@ -31,8 +31,8 @@ use tokio::time::{self, timeout, timeout_at};
 use crate::{
     created_event::{CreatedEvent, Ended, Left},
     findings::{GroupFindings, verdict_on},
+    job_retries::later,
     judging_slots::JudgingSlots,
-    retry::later,
     rule_group_cache::PATIENCE,
     rule_pool::RulePool,
     trace_span::{enter, traced},

@@ -1,6 +1,6 @@
 //! `POST /submit-media`: from a parsed body to a committed submission.
 
-mod refusals;
+mod refusal_messages;
 mod schemas;
 mod wait_for_verdict;
 
@@ -31,7 +31,7 @@ use tracing::debug;
 use uuid::Uuid;
 
 use self::{
-    refusals::{refusal, turned_away},
+    refusal_messages::{refusal, turned_away},
     wait_for_verdict::{Waiting, expect},
 };
 use super::Public;
@@ -41,7 +41,7 @@ use crate::{
 };
 
 pub(crate) use self::{
-    refusals::REFUSALS,
+    refusal_messages::REFUSALS,
     schemas::{Accepted, SubmitRequest},
 };
 

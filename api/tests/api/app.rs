@@ -72,7 +72,11 @@ impl Default for Options {
             body: BodySettings::default(),
             // Heavy rules compile at the lowest priority, beside as many other tests as the machine runs at once.
             deadline: Duration::from_mins(10),
-            accept: AcceptSettings::default(),
+            // To store 10 MB takes a busy machine more than the usual ten seconds.
+            accept: AcceptSettings {
+                patience: Duration::from_mins(2),
+                ..AcceptSettings::default()
+            },
             // Tests are compiled without optimisations.
             rule_limits: Limits {
                 time: Duration::from_mins(2),

@@ -1,5 +1,5 @@
 //! Rate limits as clients see them: the headers `RateLimit` and `RateLimit-Policy` of the IETF draft
-//! draft-ietf-httpapi-ratelimit-headers-10.
+//! draft-ietf-httpapi-ratelimit-headers-10. `Retry-After` is one of the headers of problem documents (`problem/headers.rs`).
 
 use domain::rate_limit::{RateStanding, WINDOW_SECONDS};
 use poem::{

@@ -1,7 +1,7 @@
 //! The file that describes providers. Wrong settings are refused in one line that names each affected provider.
 
 mod entry;
-mod kind;
+mod provider_kinds;
 
 use std::{collections::HashSet, fs, path::Path, sync::Arc};
 

@@ -18,7 +18,7 @@ use workers::provider::{
     Scope, Sightengine, Style, Vision,
 };
 
-use super::{Surroundings, kind::Kind};
+use super::{Surroundings, provider_kinds::Kind};
 use crate::config::providers::read_encoder;
 use credentials::{AuthName, CredentialsName, header, read, within};
 

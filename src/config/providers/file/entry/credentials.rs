@@ -19,7 +19,7 @@ use super::Entry;
 use crate::config::{
     providers::{
         CONCURRENCY, DEADLINE, LONGEST_DEADLINE_SECONDS, base_address,
-        file::{Surroundings, kind::Kind},
+        file::{Surroundings, provider_kinds::Kind},
         plain_address,
     },
     read_value, variable,
