@@ -134,7 +134,7 @@ pub async fn read(
 
 /// The gauges of the queues' depth, published by the two oldest processes.
 ///
-/// NaN stands for "no value": whoever renders the metrics leaves it out. A number from the past, or
+/// NaN means "no value": the metrics page leaves it out. A number from the past, or
 /// a zero, would be taken for true.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
