@@ -139,12 +139,16 @@ async fn do_wrong(
         return Ok(());
     }
     let (parts, body) = fault::request(&mut stream).await?;
-    state.lock().unwrap().asked += 1;
-    match wire.read(&parts, &body) {
-        Ok(shown) => {
-            state.lock().unwrap().last = shown.request.clone();
-            fault.answer(wire, &shown, &mut stream).await
+    let read = wire.read(&parts, &body);
+    {
+        let mut state = state.lock().unwrap();
+        state.asked += 1;
+        if let Ok(shown) = &read {
+            state.last = shown.request.clone();
         }
+    }
+    match read {
+        Ok(shown) => fault.answer(wire, &shown, &mut stream).await,
         Err(refusal) => fault::refuse(&mut stream, wire, refusal).await,
     }
 }
