@@ -112,7 +112,8 @@ struct CertificateArgs {
     /// The file with the certificate; `-` is standard input
     file: PathBuf,
     /// The public key: the `x` of `GET /management/v1/erasures/signing-key` [default: the key in the database]
-    #[arg(long)]
+    // One key in 64 begins with a hyphen.
+    #[arg(long, allow_hyphen_values = true)]
     public_key: Option<String>,
     /// A file with the subject as JSON, such as {"author":"anna"}: checks that the certificate is about it
     #[arg(long)]
@@ -186,4 +187,24 @@ async fn stored_key(database: AnyDatabaseOptions) -> anyhow::Result<Vec<u8>> {
     let key = erasure::public_key(&mut conn).await?;
     let key = key.context("this database has no key: no certificate was signed here")?;
     Ok(key.bytes.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Check {
+        #[command(flatten)]
+        args: CertificateArgs,
+    }
+
+    #[test]
+    fn a_public_key_may_begin_with_a_hyphen() {
+        let key = "-qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+        let check = Check::try_parse_from(["check", "certificate.txt", "--public-key", key]);
+        assert_eq!(check.unwrap().args.public_key.as_deref(), Some(key));
+    }
 }
