@@ -7,7 +7,7 @@ use sqlx::{ConnectOptions as _, PgPool};
 
 use crate::{
     erasures::{all_of, command, fill},
-    support::{DataDir, SOON, Up, eventually, gatehouse},
+    support::{DataDir, SOON, Up, eventually, gatehouse, run_beside},
 };
 
 /// A site of the demo team with a key.
@@ -71,7 +71,7 @@ async fn pass_the_grace(pool: &PgPool) {
         "update closures set erase_at = now() where state = 'running'",
         "update queue.jobs set state = 0, run_at = now() where queue = 'closures'",
     ] {
-        sqlx::query(statement).execute(pool).await.unwrap();
+        run_beside(pool, statement).await;
     }
 }
 

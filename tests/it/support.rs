@@ -33,6 +33,8 @@ pub(crate) use short_way::short_way;
 pub(crate) use up::Up;
 pub(crate) use worker::Worker;
 
+use sqlx::PgPool;
+
 /// Far longer than what a test waits for takes, on a slow machine under load too: a test that waits for longer will wait for ever.
 pub(crate) const SOON: Duration = Duration::from_mins(3);
 
@@ -54,6 +56,18 @@ pub(crate) async fn eventually<T>(
         }
         assert!(Instant::now() < deadline, "{what}: not within {within:?}");
         tokio::time::sleep(POLL).await;
+    }
+}
+
+/// Runs a statement beside a service that works. When both wait for each other, Postgres may end the
+/// statement, which has changed nothing then and runs again.
+pub(crate) async fn run_beside(pool: &PgPool, statement: &'static str) {
+    const DEADLOCK: &str = "40P01";
+    while let Err(error) = sqlx::query(statement).execute(pool).await {
+        let code = error
+            .as_database_error()
+            .and_then(sqlx::error::DatabaseError::code);
+        assert_eq!(code.as_deref(), Some(DEADLOCK), "{error}");
     }
 }
 
@@ -89,4 +103,42 @@ pub(crate) fn http() -> reqwest::Client {
         .no_proxy()
         .build()
         .expect("TLS has a provider")
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_statement_that_postgres_ends_because_of_a_deadlock_runs_again(pool: PgPool) {
+    const SECOND_THEN_FIRST: &str =
+        "with second as (update rows set n = n + 1 where id = 2 returning id)
+        update rows set n = n + 1 where id = 1 and exists (select from second)";
+    sqlx::raw_sql("create table rows (id int, n int); insert into rows values (1, 0), (2, 0)")
+        .execute(&pool)
+        .await
+        .unwrap();
+    let mut service = pool.begin().await.unwrap();
+    // Postgres ends the one that looks for deadlocks first.
+    sqlx::raw_sql("set local deadlock_timeout = '1 h'; update rows set n = n + 10 where id = 1")
+        .execute(&mut *service)
+        .await
+        .unwrap();
+    let statement = tokio::spawn({
+        let pool = pool.clone();
+        async move { run_beside(&pool, SECOND_THEN_FIRST).await }
+    });
+    eventually("the statement waits", SOON, async || {
+        let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+        let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&pool).await.unwrap();
+        (waiting == 1).then_some(())
+    })
+    .await;
+    sqlx::raw_sql("update rows set n = n + 10 where id = 2")
+        .execute(&mut *service)
+        .await
+        .unwrap();
+    service.commit().await.unwrap();
+    statement.await.unwrap();
+    let rows: Vec<i32> = sqlx::query_scalar("select n from rows order by id")
+        .fetch_all(&pool)
+        .await
+        .unwrap();
+    assert_eq!(rows, [11, 11]);
 }

@@ -21,7 +21,7 @@ use sqlx::{ConnectOptions as _, PgPool};
 
 use crate::support::{
     Api, DataDir, Receiver, ScriptedServer, Site, Up, Worker, admin, eventually, gatehouse,
-    new_site,
+    new_site, run_beside,
 };
 
 /// From now on, the permits of endpoints that have a limit are recorded, with the second that each counts for.
@@ -96,7 +96,7 @@ impl Service {
     }
 
     async fn run(&self, statement: &'static str) {
-        sqlx::query(statement).execute(&self.pool).await.unwrap();
+        run_beside(&self.pool, statement).await;
     }
 
     async fn count(&self, query: &'static str) -> i64 {

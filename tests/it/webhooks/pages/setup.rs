@@ -9,7 +9,7 @@ use sqlx::{FromRow, PgPool, Postgres, postgres::PgRow, types::Uuid};
 use store::jobs::WEBHOOKS;
 
 use crate::{
-    support::{Site, Worker, admin, eventually, gatehouse, http, new_site},
+    support::{Site, Worker, admin, eventually, gatehouse, http, new_site, run_beside},
     webhooks,
 };
 
@@ -222,7 +222,7 @@ impl Stage {
     }
 
     pub(super) async fn run(&self, statement: &'static str) {
-        sqlx::query(statement).execute(&self.pool).await.unwrap();
+        run_beside(&self.pool, statement).await;
     }
 
     /// See [`webhooks::record_permits`].
