@@ -59,16 +59,21 @@ pub(crate) async fn eventually<T>(
     }
 }
 
-/// Runs a statement beside a service that works. When both wait for each other, Postgres may end the
-/// statement, which has changed nothing then and runs again.
+/// Runs a statement beside a working service. When each waits for the other, Postgres may end the
+/// statement. It has changed nothing then, and runs again.
 pub(crate) async fn run_beside(pool: &PgPool, statement: &'static str) {
     const DEADLOCK: &str = "40P01";
-    while let Err(error) = sqlx::query(statement).execute(pool).await {
+    eventually("the statement runs", SOON, async || {
+        let Err(error) = sqlx::query(statement).execute(pool).await else {
+            return Some(());
+        };
         let code = error
             .as_database_error()
             .and_then(sqlx::error::DatabaseError::code);
         assert_eq!(code.as_deref(), Some(DEADLOCK), "{error}");
-    }
+        None
+    })
+    .await;
 }
 
 /// The most memory that a process has held so far, in bytes.
@@ -120,22 +125,20 @@ async fn a_statement_that_postgres_ends_because_of_a_deadlock_runs_again(pool: P
         .execute(&mut *service)
         .await
         .unwrap();
-    let statement = tokio::spawn({
-        let pool = pool.clone();
-        async move { run_beside(&pool, SECOND_THEN_FIRST).await }
-    });
-    eventually("the statement waits", SOON, async || {
-        let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-        let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&pool).await.unwrap();
-        (waiting == 1).then_some(())
-    })
-    .await;
-    sqlx::raw_sql("update rows set n = n + 10 where id = 2")
-        .execute(&mut *service)
-        .await
-        .unwrap();
-    service.commit().await.unwrap();
-    statement.await.unwrap();
+    let meets = async {
+        eventually("the statement waits", SOON, async || {
+            let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+            let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&pool).await.unwrap();
+            (waiting == 1).then_some(())
+        })
+        .await;
+        sqlx::raw_sql("update rows set n = n + 10 where id = 2")
+            .execute(&mut *service)
+            .await
+            .unwrap();
+        service.commit().await.unwrap();
+    };
+    tokio::join!(run_beside(&pool, SECOND_THEN_FIRST), meets);
     let rows: Vec<i32> = sqlx::query_scalar("select n from rows order by id")
         .fetch_all(&pool)
         .await

@@ -17,15 +17,13 @@ use workers::provider::{
     Rekognition, Remote, Scope, Sightengine, Style, Vision,
 };
 
-use crate::support::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire, memory_so_far};
+use crate::support::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire, eventually, memory_so_far};
 
-/// The deadline of a connection, and of an answer to a request that has arrived. Neither takes that
-/// long on a busy machine.
+/// The deadline of a connection, of the arrival of a request, and of an answer to a request that has
+/// arrived. None takes that long on a busy machine.
 const DEADLINE: Duration = Duration::from_mins(3);
 /// The deadline of an answer that may come too late.
 const LATE: Duration = Duration::from_secs(8);
-/// Between two looks whether a request has arrived.
-const LOOK: Duration = Duration::from_millis(20);
 /// Requests that run at the same time.
 const AT_ONCE: usize = 40;
 /// The additional memory that all requests together may take.
@@ -139,9 +137,10 @@ async fn ask(
     let fake = FakeProvider::start(wire, mode).await;
     let provider = provider(wire, &fake, shown, FakeProvider::KEY);
     let too_late = async {
-        while fake.asked() == 0 {
-            sleep(LOOK).await;
-        }
+        eventually("the request arrives", DEADLINE, async || {
+            (fake.asked() > 0).then_some(())
+        })
+        .await;
         sleep(deadline).await;
     };
     let question = Question {
