@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 
 use api_common::{
-    Code, Json, RateLimited, RawJson, Refusal,
+    Code, Json, RateLimited, RawJson, Refusal, Schema,
     public_schemas::ModerationDetails,
     text_decoding::{self, Text},
 };
 use chrono::{DateTime, Utc};
 use domain::{event::timestamp, id::MediaId, key::SecretHash, rate_limit::RatePolicy};
-use poem_openapi::Object;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use store::item_status::Answer;
@@ -142,7 +141,7 @@ async fn refuse_id(public: &Public, key: SecretHash, message: &'static str) -> R
 }
 
 /// The item, and the key that may read it.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 pub(crate) struct StatusRequest {
     /// The site key: `site_` followed by a run of characters.
     pub(crate) api_key: Option<Text>,
@@ -151,12 +150,12 @@ pub(crate) struct StatusRequest {
 }
 
 /// A media item's status. All fields are always present. A field without a value is null.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct MediaStatus {
     /// The item's id.
     media_id: Uuid,
     /// Your identifier of the item.
-    #[oai(nullable)]
+    #[schema(nullable)]
     app_media_id: Option<String>,
     /// The site's id.
     site_id: Uuid,
@@ -167,23 +166,23 @@ pub(crate) struct MediaStatus {
     status: String,
     /// What to do with the item: `approve` (show it), `block` (do not show it) or `review` (wait for a moderator).
     /// Null while pending.
-    #[oai(nullable)]
+    #[schema(nullable)]
     action: Option<String>,
     /// The reasons, as in the event `media.moderated`. Null while pending.
     #[serde(rename = "moderationResult")]
-    #[oai(rename = "moderationResult", nullable)]
+    #[schema(nullable)]
     moderation_result: Option<RawJson<ModerationDetails>>,
     /// What decided: `ai`, `rule` or `manual` (a person).
-    #[oai(nullable)]
+    #[schema(nullable)]
     moderation_type: Option<String>,
     /// When the item was accepted.
     #[serde(serialize_with = "iso8601")]
     created_at: DateTime<Utc>,
     /// When the verdict was made.
     #[serde(serialize_with = "iso8601_or_null")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     moderated_at: Option<DateTime<Utc>>,
     /// The submitted `metadata`, unchanged.
-    #[oai(nullable)]
+    #[schema(nullable)]
     metadata: Option<RawJson<HashMap<String, Value>>>,
 }

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use domain::event;
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef, Registry},
-    types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
+    types::Type,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
@@ -91,21 +91,6 @@ impl<T: Described> Type for Field<T> {
 
     fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
         Box::new(self.as_raw_value().into_iter())
-    }
-}
-
-// Requests and answers go through serde. But object types with such members also derive poem's own
-// conversions, and these need the following two.
-
-impl<T: Described + Serialize> ToJSON for Field<T> {
-    fn to_json(&self) -> Option<Value> {
-        serde_json::to_value(&self.0).ok()
-    }
-}
-
-impl<T: Described + de::DeserializeOwned> ParseFromJSON for Field<T> {
-    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
-        serde_json::from_value(value.unwrap_or_default()).map_err(ParseError::custom)
     }
 }
 

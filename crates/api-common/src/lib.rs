@@ -1,6 +1,9 @@
 //! What the two HTTP interfaces share: how a request's body, members and queries are read, how answers and problem documents are
 //! written, and what OpenAPI documents say about these. `problem/code.rs` alone maps errors to status codes.
 
+// `#[derive(Schema)]` names this crate, also in this crate.
+extern crate self as api_common;
+
 pub mod body;
 mod field;
 mod idempotency;
@@ -13,6 +16,7 @@ mod query_parameters;
 mod rate_limit_headers;
 mod raw_json;
 mod response;
+pub mod schema;
 pub mod text_decoding;
 
 pub use self::{
@@ -26,4 +30,6 @@ pub use self::{
     rate_limit_headers::RateLimited,
     raw_json::RawJson,
     response::{Accepted, Created, Json, New, NoContent},
+    schema::Schema,
 };
+pub use schema_derive::Schema;

@@ -6,6 +6,7 @@ mod code;
 mod from_errors;
 mod headers;
 
+use crate::Schema;
 use std::{borrow::Cow, time::Duration};
 
 use domain::rate_limit::{RateScope, RateStanding};
@@ -16,7 +17,7 @@ use poem::{
     http::StatusCode,
 };
 use poem_openapi::{
-    ApiResponse, Object,
+    ApiResponse,
     error::ContentTypeError,
     registry::{MetaResponses, Registry},
 };
@@ -194,11 +195,10 @@ impl ApiResponse for Refusal {
 pub const CONTENT_TYPE: &str = "application/problem+json";
 
 /// An error document as RFC 9457 describes it, with a stable `code`.
-#[derive(Debug, Serialize, Object)]
+#[derive(Debug, Serialize, Schema)]
 pub struct Problem {
     /// Always `about:blank`: see `code` for the kind of problem.
     #[serde(rename = "type")]
-    #[oai(rename = "type")]
     kind: String,
     /// The status code's name.
     title: String,
@@ -216,7 +216,7 @@ pub struct Problem {
 }
 
 /// What is wrong with one field of a request.
-#[derive(Debug, PartialEq, Eq, Serialize, Object)]
+#[derive(Debug, PartialEq, Eq, Serialize, Schema)]
 pub struct FieldProblem {
     /// The field's name or path.
     pub field: String,

@@ -4,10 +4,10 @@ use std::{borrow::Cow, marker::PhantomData};
 
 use poem_openapi::{
     registry::{MetaSchemaRef, Registry},
-    types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
+    types::Type,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, Value};
+use serde_json::value::RawValue;
 
 /// Raw JSON that the document describes as a `Shape`.
 #[derive(Serialize, Deserialize)]
@@ -51,21 +51,5 @@ impl<Shape: Type> Type for RawJson<Shape> {
 
     fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
         Box::new(self.as_raw_value().into_iter())
-    }
-}
-
-// The object types that have raw members derive poem's own conversions, which need these two; requests and answers go
-// through serde.
-
-impl<Shape: Type> ToJSON for RawJson<Shape> {
-    fn to_json(&self) -> Option<Value> {
-        serde_json::from_str(self.json.get()).ok()
-    }
-}
-
-impl<Shape: Type> ParseFromJSON for RawJson<Shape> {
-    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
-        let json = serde_json::value::to_raw_value(&value).map_err(ParseError::custom)?;
-        Ok(json.into())
     }
 }

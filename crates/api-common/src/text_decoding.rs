@@ -9,12 +9,9 @@ use domain::{
     lone_surrogates::{Half, JsonText},
     submission::NoText,
 };
-use poem_openapi::{
-    registry::MetaSchemaRef,
-    types::{ParseFromJSON, ParseResult, ToJSON, Type},
-};
+use poem_openapi::{registry::MetaSchemaRef, types::Type};
 use serde::{Deserialize, Deserializer, de::Error as _};
-use serde_json::value::{RawValue, Value};
+use serde_json::value::RawValue;
 
 /// A member that should be a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,23 +116,6 @@ impl Type for Text {
 
     fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a String> + 'a> {
         Box::new(self.as_raw_value().into_iter())
-    }
-}
-
-// The object types that have such members derive poem's own conversions, which need these two; requests go through serde.
-
-impl ToJSON for Text {
-    fn to_json(&self) -> Option<Value> {
-        self.as_str().map(Value::from)
-    }
-}
-
-impl ParseFromJSON for Text {
-    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
-        Ok(match value {
-            Some(Value::String(text)) => Self::Is(text),
-            _ => Self::IsNot,
-        })
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use api_common::{Field, Json, Query, RawJson, Refusal, Time};
+use api_common::{Field, Json, Query, RawJson, Refusal, Schema, Time};
 use domain::{
     audit::Action,
     id::{ActorId, TeamId},
     scope::Scope,
 };
 use management::audit_log;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::audit::{self, Filter};
@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 /// A recorded change.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct AuditEntry {
     /// The ID of the entry.
     id: Uuid,
@@ -28,25 +28,25 @@ pub(super) struct AuditEntry {
     /// to the database).
     actor: String,
     /// The ID of the token or the person. `null` for the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     actor_id: Option<Uuid>,
     /// The action, as noun and verb, such as `plan.update`. More actions may be added.
     action: String,
     /// The team that the change is about. `null` if it is about all teams.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Uuid>,
     /// The ID of the thing that was changed.
-    #[oai(nullable)]
+    #[schema(nullable)]
     target_id: Option<Uuid>,
     /// What exactly was done. A change of a thing has the old and the new value of each changed
     /// field: `{"changed": {"name": {"from": ..., "to": ...}}}`. Details never contain secrets or
     /// content.
     details: RawJson<HashMap<String, Value>>,
     /// The `X-Request-Id` of the request. `null` for the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     request_id: Option<String>,
     /// The trace of the request, as `trace.id` in the log: 32 hexadecimal digits. `null` for the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     trace_id: Option<String>,
 }
 

@@ -1,6 +1,8 @@
 //! Closures: close a site or a team, watch it, cancel it while that is possible.
 
-use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given, or};
+use api_common::{
+    Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given, or,
+};
 use domain::{
     closure::{ClosureState, GraceDays, WaitsFor},
     id::{ActorId, ClosureId, ErasureId, SiteId, TeamId},
@@ -10,7 +12,7 @@ use management::{
     Refused,
     closures::{self, Wanted, What},
 };
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
@@ -158,7 +160,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
 }
 
 /// What to close. Give exactly one of `site_id` and `team_id`.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewClosure {
     /// The site to close.
@@ -198,14 +200,14 @@ impl NewClosure {
 }
 
 /// A closure of a site or a team, and how far it has got.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Closure {
     /// The closure.
     id: Uuid,
     /// Its team.
     team_id: Uuid,
     /// The site that it closes. `null` means the team with all its sites.
-    #[oai(nullable)]
+    #[schema(nullable)]
     site_id: Option<Uuid>,
     /// The name of the site or the team. A site that has been erased is called `closed` and its id.
     name: String,
@@ -214,25 +216,25 @@ pub(crate) struct Closure {
     /// When the grace ends. Until then, the closure can be cancelled, and its exports can be read.
     erase_at: Field<Time>,
     /// What it waits for, beside the end of the grace and its own erasures. `null` if for nothing else.
-    #[oai(nullable)]
+    #[schema(nullable)]
     waits_for: Option<Field<WaitsFor>>,
     /// The sites that it closes, at most 1,000 of them. Empty if it was cancelled.
     sites: Vec<ClosedSite>,
     /// Why it failed. `null` if it did not.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<String>,
     /// The person or token that asked for it. `null` for the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was asked for.
     created_at: Field<Time>,
     /// When it ended. `null` while it runs.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ended_at: Option<Field<Time>>,
 }
 
 /// A site that a closure closes.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ClosedSite {
     /// The site.
     site_id: Uuid,
@@ -241,7 +243,7 @@ struct ClosedSite {
     /// Its export.
     export_id: Uuid,
     /// Its erasure, which ends with a certificate. `null` before it began.
-    #[oai(nullable)]
+    #[schema(nullable)]
     erasure_id: Option<Uuid>,
 }
 

@@ -1,6 +1,8 @@
 //! Erasures: remove everything that is stored about some items, watch it, get the certificate.
 
-use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use api_common::{
+    Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given,
+};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{
     author::Author,
@@ -14,7 +16,7 @@ use management::{
     Refused,
     erasures::{self, Wanted},
 };
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -165,7 +167,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
 }
 
 /// Which items to erase. Give exactly one of `media_ids`, `app_media_ids`, `author`, `metadata` and `everything`.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewErasure {
     /// The team whose items they are. If omitted, the team of the token, or that of the site.
@@ -176,11 +178,11 @@ pub(crate) struct NewErasure {
     site_id: Option<Field<SiteId>>,
     /// The items with these ids.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(min_items = 1, max_items = 1000))]
+    #[schema(min_items = 1, max_items = 1000)]
     media_ids: Option<Vec<Field<MediaId>>>,
     /// The items that were submitted with one of these `app_media_id`.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(min_items = 1, max_items = 1000))]
+    #[schema(min_items = 1, max_items = 1000)]
     app_media_ids: Option<Vec<String>>,
     /// The items of this author. Sites say where the metadata have the author (`author_pointer`).
     #[serde(default, deserialize_with = "given")]
@@ -194,7 +196,7 @@ pub(crate) struct NewErasure {
 }
 
 /// A value in the metadata of items. All items are looked at for it, because there is no index.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 struct NewMetadataValue {
     /// Where it is: a JSON pointer (RFC 6901).
@@ -250,14 +252,14 @@ impl NewErasure {
 }
 
 /// An erasure, and how far it has got. It does not tell which items it is about, because that may name a person.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Erasure {
     /// The erasure.
     id: Uuid,
     /// Its team.
     team_id: Uuid,
     /// The site whose items they are. `null` means all sites of the team.
-    #[oai(nullable)]
+    #[schema(nullable)]
     site_id: Option<Uuid>,
     /// How the items were chosen.
     kind: Field<SubjectKind>,
@@ -266,23 +268,23 @@ pub(crate) struct Erasure {
     /// What was removed so far.
     counts: ErasureCounts,
     /// The certificate: a JSON web signature (RFC 7515) in its compact form, signed with Ed25519. `null` before the end.
-    #[oai(nullable)]
+    #[schema(nullable)]
     certificate: Option<String>,
     /// Why it failed. `null` if it did not.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<String>,
     /// The person or token that asked for it. `null` for the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was asked for.
     created_at: Field<Time>,
     /// When it ended. `null` while it runs.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ended_at: Option<Field<Time>>,
 }
 
 /// How much an erasure has removed.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ErasureCounts {
     /// Items of which nothing is left but their ids, times and verdicts.
     items: i64,
@@ -354,7 +356,7 @@ impl From<erasures::Erasure> for Erasure {
 }
 
 /// The public key that checks certificates: a JSON web key (RFC 7517, RFC 8037).
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct SigningKey {
     /// Always `OKP`.
     kty: String,

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use api_common::{Code, Created, Described, Field, Json, JsonBody, Path, Query, Refusal, Time};
+use api_common::{
+    Code, Created, Described, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time,
+};
 use bytes::Bytes;
 use domain::{
     id::{ActorId, ExportId, SiteId},
@@ -18,7 +20,7 @@ use management::{
 };
 use poem::{Body, IntoResponse, Response};
 use poem_openapi::{
-    ApiResponse, Object, OpenApi,
+    ApiResponse, OpenApi,
     registry::{MetaResponses, MetaSchema, Registry},
 };
 use serde::{Deserialize, Serialize};
@@ -113,7 +115,7 @@ impl Exports {
 }
 
 /// An archive of a site's data that can be downloaded.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Export {
     /// The export.
     id: Uuid,
@@ -122,7 +124,7 @@ pub(crate) struct Export {
     /// The site whose data it contains.
     site_id: Uuid,
     /// The token or person that created it. `null` for the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
     created_at: Field<Time>,
@@ -147,7 +149,7 @@ impl From<exports::Export> for Export {
 }
 
 /// An export to create.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewExport {
     /// The site.

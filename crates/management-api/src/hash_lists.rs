@@ -6,7 +6,7 @@ mod imports;
 mod scans;
 
 use api_common::{
-    Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given,
+    Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Schema, Time, given,
 };
 use domain::{
     id::{ActorId, HashListId, TeamId},
@@ -16,7 +16,7 @@ use domain::{
     scope::Scope,
 };
 use management::hash_lists::{self, Distance, VisibleHashList};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -177,17 +177,17 @@ pub(crate) fn descriptions() -> Vec<Operation> {
 }
 
 /// A list of hashes of known images.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct HashList {
     /// The ID of the hash list.
     id: Uuid,
     /// The team that owns it. `null` means that all teams share it and operators maintain it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Uuid>,
     /// The list's name. Names are unique within a team, and among shared lists.
     name: String,
     /// A description of the list.
-    #[oai(nullable)]
+    #[schema(nullable)]
     description: Option<String>,
     /// What it means that an image is on the list. It never changes.
     kind: Field<ListKind>,
@@ -196,10 +196,10 @@ pub(crate) struct HashList {
     /// The revision of the list. It grows with each change of its entries.
     revision: i64,
     /// The number of entries. `null` if you may not see them.
-    #[oai(nullable)]
+    #[schema(nullable)]
     entry_count: Option<i64>,
     /// The token that created it. `null` if you may not know it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
     created_at: Field<Time>,
@@ -223,13 +223,13 @@ impl From<VisibleHashList> for HashList {
 }
 
 /// A hash list to create.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewHashList {
     /// The list's name. No other list of the team, or no other shared list, may have the same name.
     name: Field<Name>,
     /// A description of the list.
-    #[oai(nullable)]
+    #[schema(nullable)]
     description: Option<Field<Reason>>,
     /// What it means that an image is on the list. You cannot change it later.
     kind: Field<ListKind>,
@@ -255,7 +255,7 @@ impl From<NewHashList> for hash_lists::NewHashList {
 }
 
 /// Fields of a hash list to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HashListChange {
     /// The list's new name.
@@ -263,7 +263,7 @@ pub(crate) struct HashListChange {
     name: Option<Field<Name>>,
     /// The list's new description. `null` removes it.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     description: Option<Option<Field<Reason>>>,
     /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The change applies to

@@ -1,12 +1,12 @@
 //! Site keys: list, create, rotate, read, disable.
 
-use api_common::{Code, Created, Field, Json, NoContent, Path, Query, Refusal, Time};
+use api_common::{Code, Created, Field, Json, NoContent, Path, Query, Refusal, Schema, Time};
 use domain::{
     id::{SiteId, SiteKeyId},
     scope::Scope,
 };
 use management::site_keys::{self, IssuedKey};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::json;
 use store::site::keys::KeyRecord;
@@ -126,7 +126,7 @@ fn created(issued: IssuedKey) -> Created<IssuedSiteKey> {
 }
 
 /// A site key without its secret.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct SiteKey {
     /// The key's id.
     id: Uuid,
@@ -137,7 +137,7 @@ pub(crate) struct SiteKey {
     /// When it was created.
     created_at: Field<Time>,
     /// When it was disabled. `null` if it works.
-    #[oai(nullable)]
+    #[schema(nullable)]
     disabled_at: Option<Field<Time>>,
 }
 
@@ -154,13 +154,12 @@ impl From<KeyRecord> for SiteKey {
 }
 
 /// A new site key with its secret.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct IssuedSiteKey {
     /// The key itself. Keep it in your application's back end. It is shown only here.
     secret: String,
     /// The key as later requests show it.
     #[serde(flatten)]
-    #[oai(flatten)]
     key: SiteKey,
 }
 

@@ -1,6 +1,6 @@
 //! Legal holds: list, create, read, lift.
 
-use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given};
 use domain::{
     author::Author,
     id::{ActorId, HoldId, MediaId, SiteId},
@@ -8,7 +8,7 @@ use domain::{
     scope::Scope,
 };
 use management::legal_holds;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -99,7 +99,7 @@ impl LegalHolds {
 }
 
 /// A legal hold: while it is in force, nothing is removed of what it names.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct LegalHold {
     /// The hold.
     id: Uuid,
@@ -108,20 +108,20 @@ pub(crate) struct LegalHold {
     /// The site. Without `media_id` and `author`, all of its items are held.
     site_id: Uuid,
     /// The item that is held.
-    #[oai(nullable)]
+    #[schema(nullable)]
     media_id: Option<Uuid>,
     /// The author whose items are held.
-    #[oai(nullable)]
+    #[schema(nullable)]
     author: Option<Field<Author>>,
     /// Why.
     reason: Field<Reason>,
     /// The person or the token that created it. `null` for the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
     created_at: Field<Time>,
     /// When it was lifted. `null` while it is in force.
-    #[oai(nullable)]
+    #[schema(nullable)]
     lifted_at: Option<Field<Time>>,
 }
 
@@ -142,7 +142,7 @@ impl From<legal_holds::Hold> for LegalHold {
 }
 
 /// A legal hold to create: of a site, of one of its items, or of one of its authors.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewLegalHold {
     /// The site.

@@ -3,14 +3,14 @@
 
 use std::{fmt, str::FromStr};
 
-use api_common::{Query, Refusal, given_once};
+use api_common::{Query, Refusal, Schema, given_once};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use domain::bounded_integer::BoundedInteger;
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ExtractParamOptions, Object,
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
-    types::{ParseFromJSON, ToJSON},
+    types::Type,
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -59,7 +59,7 @@ impl Part {
     }
 
     /// The answer with these rows.
-    pub(super) fn list<Row, T: From<Row> + ParseFromJSON + ToJSON>(
+    pub(super) fn list<Row, T: From<Row> + Type>(
         self,
         mut rows: Vec<Row>,
         id: impl Fn(&Row) -> Uuid,
@@ -72,7 +72,7 @@ impl Part {
 
     /// The answer with these items. The next page begins after the item with the ID `last`. Without
     /// `last`, this is the end.
-    pub(super) fn list_to<Row, T: From<Row> + ParseFromJSON + ToJSON>(
+    pub(super) fn list_to<Row, T: From<Row> + Type>(
         self,
         rows: Vec<Row>,
         last: Option<Uuid>,
@@ -89,16 +89,16 @@ impl Part {
 }
 
 /// One page of a list.
-#[derive(Serialize, Object)]
-pub(super) struct List<T: ParseFromJSON + ToJSON> {
+#[derive(Serialize, Schema)]
+pub(super) struct List<T: Type> {
     /// The items of this page.
     data: Vec<T>,
     /// Send it as `cursor` to get the next page. `null` on the last page.
-    #[oai(nullable)]
+    #[schema(nullable)]
     next_cursor: Option<String>,
 }
 
-impl<T: ParseFromJSON + ToJSON> List<T> {
+impl<T: Type> List<T> {
     /// A list that fits on one page.
     pub(super) fn whole<Row>(rows: Vec<Row>) -> Self
     where

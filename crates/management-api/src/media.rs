@@ -5,7 +5,7 @@ mod image;
 mod item;
 mod list;
 
-use api_common::{Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use api_common::{Code, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given};
 use domain::{
     author::Author,
     id::{MediaId, RuleId},
@@ -15,7 +15,7 @@ use domain::{
     score::Category,
 };
 use management::media;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::media::Filter;
@@ -191,7 +191,7 @@ pub(super) fn descriptions() -> Vec<Operation> {
 }
 
 /// A moderator's decision.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewDecision {
     /// Whether the item may be displayed.
@@ -208,7 +208,7 @@ pub(crate) struct NewDecision {
 }
 
 /// A decision that is in force.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Decided {
     /// The item.
     media_id: Uuid,

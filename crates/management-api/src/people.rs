@@ -5,14 +5,16 @@ mod own_account;
 mod sessions;
 mod sign_in_rules;
 
-use api_common::{Code, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given, or};
+use api_common::{
+    Code, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Schema, Time, given, or,
+};
 use domain::{
     id::{MemberId, SiteId, TeamId},
     role::Role,
     scope::Scope,
 };
 use management::people::{self, Standing, password_resets};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::person::{self, one_time_link};
@@ -30,12 +32,12 @@ pub(super) type Nouns = (
 );
 
 /// Somebody in a team, or an operator.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct Person {
     /// The person's membership in this team. The audit log names it as the actor of what the person does.
     id: Uuid,
     /// The team; null for an operator.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Uuid>,
     /// The e-mail address, by which the person signs in.
     email: String,
@@ -44,14 +46,14 @@ pub(super) struct Person {
     /// What the person may do: `viewer`, `moderator`, `lead`, `admin`, `owner` or `operator`. More roles may be added.
     role: String,
     /// The sites on which a moderator decides. Null means all sites.
-    #[oai(nullable)]
+    #[schema(nullable)]
     site_ids: Option<Vec<Uuid>>,
     /// Whether the person has set up a second factor.
     has_factor: bool,
     /// When the person joined.
     created_at: Field<Time>,
     /// When the person was disabled; null if the person is not.
-    #[oai(nullable)]
+    #[schema(nullable)]
     disabled_at: Option<Field<Time>>,
 }
 
@@ -72,7 +74,7 @@ impl From<person::Person> for Person {
 }
 
 /// Fields to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PersonChange {
     /// The role that the person gets.
@@ -80,7 +82,7 @@ pub(super) struct PersonChange {
     role: Option<Field<Role>>,
     /// The sites on which a moderator decides from now on. Null means all sites, and is the only value for other roles.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
+    #[schema(nullable, min_items = 1, max_items = 1000)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     site_ids: Option<Option<Vec<Field<SiteId>>>>,
 }
@@ -100,7 +102,7 @@ impl PersonChange {
 }
 
 /// A link with which a person sets a new password.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct PasswordReset {
     /// The secret of the link. It is shown here and never again. Hand it to the person.
     secret: String,

@@ -1,7 +1,7 @@
 //! Plans: list, create, read, change.
 
 use api_common::{
-    Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time, given, or, or_null,
+    Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given, or, or_null,
 };
 use domain::{
     id::PlanId,
@@ -12,7 +12,7 @@ use domain::{
     scope::Scope,
 };
 use management::plans;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::plan;
@@ -131,19 +131,19 @@ pub(super) fn descriptions() -> Vec<Operation> {
 }
 
 /// How much the teams that subscribe to it can use.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Plan {
     /// The ID of the plan.
     id: Uuid,
     /// The name of the plan. It is unique.
     name: Field<Name>,
     /// The most submissions that a team can make in a billing period. `null` means no limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     submissions_per_period: Option<Field<PerPeriod>>,
     /// The most webhooks that a team's submissions can cause in a billing period. `null` means no
     /// limit. Each submission counts its `media.created` and its `media.moderated`, once for each
     /// endpoint that is subscribed to the event.
-    #[oai(nullable)]
+    #[schema(nullable)]
     deliveries_per_period: Option<Field<PerPeriod>>,
     /// The most submissions that each site key can make in a UTC minute. A site can allow less.
     submissions_per_minute: Field<PerMinute>,
@@ -151,11 +151,11 @@ pub(crate) struct Plan {
     status_queries_per_minute: Field<PerMinute>,
     /// The most submissions that all site keys of a team together can make in a UTC minute. `null`
     /// means ten times `submissions_per_minute`.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_submissions_per_minute: Option<Field<TeamPerMinute>>,
     /// The most status queries that all site keys of a team together can make in a UTC minute.
     /// `null` means ten times `status_queries_per_minute`.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_status_queries_per_minute: Option<Field<TeamPerMinute>>,
     /// The most webhook endpoints that a site can have, including disabled endpoints.
     endpoints_per_site: Field<EndpointsPerSite>,
@@ -206,7 +206,7 @@ impl From<plan::Plan> for Plan {
 }
 
 /// Fields of a plan to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::option_option, reason = "absent and null are two things")]
 pub(crate) struct PlanChange {
@@ -215,12 +215,12 @@ pub(crate) struct PlanChange {
     name: Option<Field<Name>>,
     /// The most submissions that a team can make in a billing period. `null` means no limit.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     submissions_per_period: Option<Option<Field<PerPeriod>>>,
     /// The most webhooks that a team's submissions can cause in a billing period. `null` means no
     /// limit.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     deliveries_per_period: Option<Option<Field<PerPeriod>>>,
     /// The most submissions that each site key can make in a UTC minute.
     #[serde(default, deserialize_with = "given")]
@@ -231,12 +231,12 @@ pub(crate) struct PlanChange {
     /// The most submissions that all site keys of a team together can make in a UTC minute. `null`
     /// means ten times `submissions_per_minute`.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_submissions_per_minute: Option<Option<Field<TeamPerMinute>>>,
     /// The most status queries that all site keys of a team together can make in a UTC minute.
     /// `null` means ten times `status_queries_per_minute`.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_status_queries_per_minute: Option<Option<Field<TeamPerMinute>>>,
     /// The most webhook endpoints that a site can have. Sites that have more keep them.
     #[serde(default, deserialize_with = "given")]
@@ -298,17 +298,17 @@ impl PlanChange {
 }
 
 /// A plan to create.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewPlan {
     /// The name of the plan. No other plan can have the same name.
     name: Field<Name>,
     /// The most submissions that a team can make in a billing period. `null` means no limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     submissions_per_period: Option<Field<PerPeriod>>,
     /// The most webhooks that a team's submissions can cause in a billing period. `null` means no
     /// limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     deliveries_per_period: Option<Field<PerPeriod>>,
     /// The most submissions that each site key can make in a UTC minute. The default is 1,000.
     submissions_per_minute: Option<Field<PerMinute>>,
@@ -316,11 +316,11 @@ pub(crate) struct NewPlan {
     status_queries_per_minute: Option<Field<PerMinute>>,
     /// The most submissions that all site keys of a team together can make in a UTC minute. `null`
     /// means ten times `submissions_per_minute`.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_submissions_per_minute: Option<Field<TeamPerMinute>>,
     /// The most status queries that all site keys of a team together can make in a UTC minute.
     /// `null` means ten times `status_queries_per_minute`.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_status_queries_per_minute: Option<Field<TeamPerMinute>>,
     /// The most webhook endpoints that a site can have. The default is 10.
     endpoints_per_site: Option<Field<EndpointsPerSite>>,

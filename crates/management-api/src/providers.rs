@@ -1,9 +1,9 @@
 //! The providers that a site can choose from.
 
-use api_common::{Field, Json, Refusal, Time};
+use api_common::{Field, Json, Refusal, Schema, Time};
 use domain::{breaker::BreakerState, scope::Scope, score::Category, throttle::Throttle};
 use management::providers::{self, Health};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::json;
 use store::provider::{self, Cost, CredentialStatus, Recent};
@@ -11,14 +11,14 @@ use store::provider::{self, Cost, CredentialStatus, Recent};
 use super::{Caller, Operation, Tag, example_values};
 
 /// Every provider that workers are configured with.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct KnownProviders {
     /// The providers, in the operator's order of preference.
     data: Vec<KnownProvider>,
 }
 
 /// A provider that workers are configured with.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct KnownProvider {
     /// The name of the provider. Sites choose it by this name.
     name: String,
@@ -31,14 +31,14 @@ struct KnownProvider {
     image_categories: Vec<Field<Category>>,
     /// Until when no requests are sent to it, because it limits requests or keeps failing. `null`
     /// if requests are sent.
-    #[oai(nullable)]
+    #[schema(nullable)]
     paused_until: Option<Field<Time>>,
     /// When a worker last reported it. Each worker does so once a minute. A provider that no worker
     /// reports disappears after a day.
     seen_at: Field<Time>,
     /// Failures, breakers and limits, over all workers and teams. `null` for teams: only operators
     /// see it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     health: Option<ProviderHealth>,
 }
 
@@ -121,7 +121,7 @@ pub(super) fn descriptions() -> Vec<Operation> {
 const MOST: usize = 20;
 
 /// The state of a provider, as far as all workers know it together.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ProviderHealth {
     /// Its credentials whose state changed within a day, the latest changed first, at most 20.
     /// Workers with the same address and key share a credential. A credential that never failed is
@@ -133,10 +133,10 @@ struct ProviderHealth {
     /// How often it failed for good in these.
     recently_failed: i64,
     /// The mean time of its answers in these, in milliseconds. `null` if there is none.
-    #[oai(nullable)]
+    #[schema(nullable)]
     recent_mean_ms: Option<i64>,
     /// When it failed last in these. `null` if it did not.
-    #[oai(nullable)]
+    #[schema(nullable)]
     recently_failed_at: Option<Field<Time>>,
     /// What it cost all teams together: requests, and the tokens and units that it reports. Close
     /// to a bill, and none: a worker that is killed has not stored its last minute. Empty if it was
@@ -165,7 +165,7 @@ impl ProviderHealth {
 }
 
 /// A part of what a provider cost.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ProviderCost {
     /// `text_requests`, `image_requests`, `input_tokens`, `output_tokens`, or the provider's name
     /// of a unit that it charges.
@@ -187,7 +187,7 @@ impl From<&Cost> for ProviderCost {
 }
 
 /// The state of one credential of a provider. The credential itself is never shown.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ProviderCredential {
     /// The circuit breaker.
     breaker: Field<BreakerState>,
@@ -196,14 +196,14 @@ struct ProviderCredential {
     /// How often the breaker opened since it was last closed.
     openings: i64,
     /// Until when the breaker is open, or was. `null` if it is closed.
-    #[oai(nullable)]
+    #[schema(nullable)]
     open_until: Option<Field<Time>>,
     /// Until when the provider asked us to send nothing. `null` if it did not, or if that time is
     /// over.
-    #[oai(nullable)]
+    #[schema(nullable)]
     paused_until: Option<Field<Time>>,
     /// The limit on our requests that the provider reported. `null` if none is known.
-    #[oai(nullable)]
+    #[schema(nullable)]
     limit: Option<ProviderLimit>,
     /// When the state last changed.
     changed_at: Field<Time>,
@@ -226,7 +226,7 @@ impl From<&CredentialStatus> for ProviderCredential {
 }
 
 /// A limit on our requests that a provider reported.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ProviderLimit {
     /// Bytes of the smallest request that is held back. Smaller requests are sent.
     from_bytes: i64,

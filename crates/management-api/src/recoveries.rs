@@ -1,6 +1,8 @@
 //! Recoveries: send again what an endpoint has missed or lost, watch, stop.
 
-use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use api_common::{
+    Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given,
+};
 use domain::{
     chain::State,
     event::EventKind,
@@ -9,7 +11,7 @@ use domain::{
     scope::Scope,
 };
 use management::recoveries;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::recovery;
@@ -106,7 +108,7 @@ impl Recoveries {
 }
 
 /// A background task that sends a webhook endpoint events that it has missed or lost.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Recovery {
     /// The recovery.
     id: Uuid,
@@ -118,14 +120,14 @@ pub(crate) struct Recovery {
     /// or those that have no delivery to the endpoint (`missing`).
     kind: Field<RecoveryKind>,
     /// Only events of this kind. `null` means all kinds.
-    #[oai(nullable)]
+    #[schema(nullable)]
     event: Option<Field<EventKind>>,
     /// It sends events that happened at this time or later, oldest first.
     since: Field<Time>,
     /// It sends events that happened before this time.
     until: Field<Time>,
     /// All events before this time are done. `null` if none is done yet.
-    #[oai(nullable)]
+    #[schema(nullable)]
     reached: Option<Field<Time>>,
     /// Its state.
     state: Field<State>,
@@ -134,15 +136,15 @@ pub(crate) struct Recovery {
     /// How many of them it has put on their way.
     resent: i64,
     /// Why it failed. `null` if it did not.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<String>,
     /// The token that started it. `null` for the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Field<Time>,
     /// When it ended. `null` while it runs.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ended_at: Option<Field<Time>>,
 }
 
@@ -169,7 +171,7 @@ impl From<recovery::Recovery> for Recovery {
 }
 
 /// Which events to send to an endpoint again.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRecovery {
     /// Which events: those whose deliveries failed for good (`failed`), those that were delivered, for a receiver that has

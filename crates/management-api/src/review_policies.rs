@@ -3,8 +3,8 @@
 mod desk;
 
 use api_common::{
-    Code, Created, Described, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given,
-    or, or_null,
+    Code, Created, Described, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Schema, Time,
+    given, or, or_null,
 };
 use domain::{
     id::{ReviewPolicyId, TeamId},
@@ -15,7 +15,7 @@ use domain::{
     score::Category,
 };
 use management::review_policies::{self, Settings};
-use poem_openapi::{Object, OpenApi, registry::MetaSchema};
+use poem_openapi::{OpenApi, registry::MetaSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -197,7 +197,7 @@ impl Described for MatchedRule {
 }
 
 /// What moderators reject items for.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct ReviewPolicy {
     /// The policy.
     id: Uuid,
@@ -212,7 +212,7 @@ pub(crate) struct ReviewPolicy {
     /// What applications are told, unless the moderator writes something else.
     reason: Field<Reason>,
     /// Its key on the desk, from 1 to 9. `null` if it has none.
-    #[oai(nullable)]
+    #[schema(nullable)]
     key: Option<Field<PolicyKey>>,
     /// How urgent items are for which it is suggested.
     severity: Field<Severity>,
@@ -252,7 +252,7 @@ impl From<review_policies::ReviewPolicy> for ReviewPolicy {
 }
 
 /// A policy to create.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewReviewPolicy {
     /// The team. If omitted, the team of the token.
@@ -275,11 +275,11 @@ pub(crate) struct NewReviewPolicy {
     severity: Option<Field<Severity>>,
     /// Suggest it for items that the machine flagged for one of these categories.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(max_items = 50))]
+    #[schema(max_items = 50)]
     categories: Option<Vec<Field<Category>>>,
     /// Suggest it for items that a rule with one of these names matched.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(max_items = 50))]
+    #[schema(max_items = 50)]
     rules: Option<Vec<Field<MatchedRule>>>,
     /// Whether two people must say the same before it is told. If omitted, one is enough.
     #[serde(default, deserialize_with = "given")]
@@ -305,7 +305,7 @@ impl NewReviewPolicy {
 }
 
 /// Fields of a policy to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReviewPolicyChange {
     /// What programs and reports call it. No other policy of the team has the same code.
@@ -322,7 +322,7 @@ pub(crate) struct ReviewPolicyChange {
     reason: Option<Field<Reason>>,
     /// Its key on the desk, from 1 to 9. `null` removes it.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     key: Option<Option<Field<PolicyKey>>>,
     /// How urgent items are for which it is suggested.
@@ -330,11 +330,11 @@ pub(crate) struct ReviewPolicyChange {
     severity: Option<Field<Severity>>,
     /// Suggest it for items that the machine flagged for one of these categories.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(max_items = 50))]
+    #[schema(max_items = 50)]
     categories: Option<Vec<Field<Category>>>,
     /// Suggest it for items that a rule with one of these names matched.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(max_items = 50))]
+    #[schema(max_items = 50)]
     rules: Option<Vec<Field<MatchedRule>>>,
     /// Whether two people must say the same before it is told.
     #[serde(default, deserialize_with = "given")]

@@ -12,7 +12,7 @@ mod trial;
 mod versions;
 
 use api_common::{
-    Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given,
+    Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Schema, Time, given,
 };
 use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId},
@@ -21,7 +21,7 @@ use domain::{
     scope::Scope,
 };
 use management::rule_groups::{self, Warning};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::rule_group::Group;
@@ -145,7 +145,7 @@ impl RuleGroups {
 }
 
 /// A named set of rules that belongs to a team.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct RuleGroup {
     /// The ID of the rule group.
     id: Uuid,
@@ -158,10 +158,10 @@ pub(crate) struct RuleGroup {
     /// The number of the live version. A group's versions are numbered from 1.
     live_version_number: i32,
     /// The version that judges in the shadow of the live version, without effect. `null` if there is none.
-    #[oai(nullable)]
+    #[schema(nullable)]
     shadow_version_id: Option<Uuid>,
     /// The number of the shadow version.
-    #[oai(nullable)]
+    #[schema(nullable)]
     shadow_version_number: Option<i32>,
     /// Whether the draft differs from the live version.
     draft_edited: bool,
@@ -189,11 +189,10 @@ impl From<Group> for RuleGroup {
 }
 
 /// A new rule group.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct CreatedRuleGroup {
     /// The rule group.
     #[serde(flatten)]
-    #[oai(flatten)]
     group: RuleGroup,
     /// What the author should know about the rules.
     warnings: Vec<RuleWarning>,
@@ -218,7 +217,7 @@ impl CreatedRuleGroup {
 }
 
 /// A rule group to create.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRuleGroup {
     /// The group's name. No other group of the team may have the same name.
@@ -228,10 +227,10 @@ pub(crate) struct NewRuleGroup {
     team_id: Option<Field<TeamId>>,
     /// The rules of the first version, which is live at once. If omitted, the version has no rules.
     #[serde(default)]
-    #[oai(default)]
+    #[schema(empty_by_default)]
     rules: RuleDocuments,
     /// A note about the first version.
-    #[oai(nullable)]
+    #[schema(nullable)]
     note: Option<Field<Reason>>,
 }
 
@@ -247,7 +246,7 @@ impl From<NewRuleGroup> for rule_groups::NewRuleGroup {
 }
 
 /// Fields of a rule group to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RuleGroupChange {
     /// The group's new name.
@@ -314,7 +313,7 @@ fn created_example() -> Value {
 }
 
 /// Something that the author of rules should know, although the rules are accepted.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct RuleWarning {
     /// The field that the warning is about, such as `rules[3].category`.
     field: String,

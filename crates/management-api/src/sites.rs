@@ -2,7 +2,7 @@
 
 mod settings;
 
-use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time};
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time};
 use domain::{
     id::{ClosureId, RuleGroupId, SiteId},
     image::ImageRetentionDays,
@@ -16,7 +16,7 @@ use domain::{
     webhook::WebhookRetentionDays,
 };
 use management::sites;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::json;
 use store::site::settings::ManagedSite;
@@ -100,7 +100,7 @@ impl Sites {
 }
 
 /// An application that submits media.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Site {
     /// The ID of the site.
     id: Uuid,
@@ -117,19 +117,19 @@ pub(crate) struct Site {
     /// The providers that analyse texts, in order of preference. The first available provider is
     /// asked. The next one is asked for the categories that the first could not score. `null` means
     /// the order that the operator configured.
-    #[oai(nullable)]
+    #[schema(nullable)]
     providers: Option<Vec<String>>,
     /// The policy, in words, for models that judge by one. `null` means the policy that the
     /// operator configured.
-    #[oai(nullable)]
+    #[schema(nullable)]
     policy: Option<Field<Policy>>,
     /// For how many seconds a provider's answer is reused for equal texts of this site. `null`
     /// means that every text is sent to the provider.
-    #[oai(nullable)]
+    #[schema(nullable)]
     answer_cache_seconds: Option<Field<AnswerCacheSeconds>>,
     /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901). `null` means that items have no
     /// author. A change counts for items that are accepted later.
-    #[oai(nullable)]
+    #[schema(nullable)]
     author_pointer: Option<Field<MetadataPointer>>,
     /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge. If not, an item is removed about
     /// 15 seconds after its verdict; there are no events and webhooks of it, and no person reviews it.
@@ -139,21 +139,21 @@ pub(crate) struct Site {
     compat_unchecked: Field<CompatUnchecked>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan. The plan's limit applies in any case.
-    #[oai(nullable)]
+    #[schema(nullable)]
     submissions_per_minute: Option<Field<PerMinute>>,
     /// The most status queries that each site key can make in a UTC minute. `null` means the limit
     /// of the team's plan. The plan's limit applies in any case.
-    #[oai(nullable)]
+    #[schema(nullable)]
     status_queries_per_minute: Option<Field<PerMinute>>,
     /// For how many days items are kept after the last verdict, with everything that belongs to them. `null` means for
     /// ever. An item stays longer while its events are kept, while it waits for a person, and while it is a golden item.
     /// Statistics stay.
-    #[oai(nullable)]
+    #[schema(nullable)]
     item_retention_days: Option<Field<ItemRetentionDays>>,
     /// For how many days the content of items is kept after the last verdict: text, metadata, image and its URL, what
     /// providers said word for word, and people's notes. `null` means as long as the item. Scores and verdicts stay. It
     /// stays longer for the same reasons as an item.
-    #[oai(nullable)]
+    #[schema(nullable)]
     content_retention_days: Option<Field<ContentRetentionDays>>,
     /// For how many days image files are kept after the last verdict. What is known about the
     /// images stays.
@@ -168,10 +168,10 @@ pub(crate) struct Site {
     rule_group_ids: Vec<Uuid>,
     /// The closure that closes the site, or has closed it. `null` while the site is open. From the start of the closure on, the
     /// site accepts no submissions and cannot be changed.
-    #[oai(nullable)]
+    #[schema(nullable)]
     closure_id: Option<Uuid>,
     /// Since when the site is closed for good. `null` before.
-    #[oai(nullable)]
+    #[schema(nullable)]
     closed_at: Option<Field<Time>>,
     /// When it was created.
     created_at: Field<Time>,
@@ -212,13 +212,12 @@ impl From<ManagedSite> for Site {
 }
 
 /// A new site with its webhook secret.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct IssuedSite {
     /// The secret that signs the site's webhooks. It is shown only here.
     webhook_secret: String,
     /// The site as later answers show it.
     #[serde(flatten)]
-    #[oai(flatten)]
     site: Site,
 }
 

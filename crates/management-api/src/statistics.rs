@@ -1,9 +1,9 @@
 //! Statistics: figures by hour and day.
 
-use api_common::{Code, Field, Json, Query, Refusal, Time};
+use api_common::{Code, Field, Json, Query, Refusal, Schema, Time};
 use domain::{id::SiteId, scope::Scope, statistics::Interval};
 use management::statistics::{self, Answer, Figures, Outcomes, Query as Wanted};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -89,10 +89,10 @@ fn figures() -> Value {
 }
 
 /// What happened in a span of time.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct StatisticsReport {
     /// The site. `null` if the figures are those of a team or of all teams.
-    #[oai(nullable)]
+    #[schema(nullable)]
     site_id: Option<Uuid>,
     /// The beginning of the first hour or day.
     from: Field<Time>,
@@ -119,7 +119,7 @@ pub(crate) struct StatisticsReport {
 }
 
 /// The figures of an hour or a day.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct StatisticsBucket {
     /// When it begins.
     start: Field<Time>,
@@ -129,7 +129,7 @@ struct StatisticsBucket {
 
 /// Figures of a span of time. Each fact is counted in the hour in which it happened: a verdict in the hour of the
 /// verdict, not in the hour in which its item was accepted.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct StatisticsFigures {
     /// Items that were accepted.
     accepted: i64,
@@ -143,7 +143,7 @@ struct StatisticsFigures {
 
 /// Verdicts, by who decided. Each verdict is counted once. An item has one verdict of the machine, and one more for each
 /// decision of a moderator.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct VerdictStatistics {
     /// A content rule decided, or the rules found nothing and needed no scores (`moderation_type` `rule`).
     rules: OutcomeStatistics,
@@ -156,7 +156,7 @@ struct VerdictStatistics {
 }
 
 /// Verdicts by outcome.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct OutcomeStatistics {
     /// The item may be displayed.
     approved: i64,
@@ -167,7 +167,7 @@ struct OutcomeStatistics {
 }
 
 /// Items that waited for a moderator.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewStatistics {
     /// How many began to wait.
     opened: i64,
@@ -178,7 +178,7 @@ struct ReviewStatistics {
 }
 
 /// Attempts to deliver webhooks, and webhooks that were given up.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct WebhookStatistics {
     /// Attempts that succeeded. A webhook that is sent again is counted again.
     delivered: i64,
@@ -191,7 +191,7 @@ struct WebhookStatistics {
 }
 
 /// How often a rule matched.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct RuleStatistics {
     /// The rule's group.
     rule_group_id: Uuid,

@@ -1,13 +1,13 @@
 //! A team's subscription: read, put.
 
-use api_common::{Code, Field, Json, JsonBody, Path, Refusal, Time};
+use api_common::{Code, Field, Json, JsonBody, Path, Refusal, Schema, Time};
 use domain::{
     id::{PlanId, TeamId},
     plan::SubscriptionState,
     scope::Scope,
 };
 use management::subscriptions;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::subscription::{self, Wanted};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::{Caller, Operation, Tag, example_values};
 
 /// The plan of a team, and whether the subscription is active. Every team has a subscription.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct Subscription {
     /// The ID of the team.
     team_id: Uuid,
@@ -29,7 +29,7 @@ pub(super) struct Subscription {
     /// time: from 31 January, the next ones begin on 28 or 29 February, on 31 March and so on.
     started_at: Field<Time>,
     /// Since when the subscription is past due. `null` if it is not.
-    #[oai(nullable)]
+    #[schema(nullable)]
     past_due_since: Option<Field<Time>>,
 }
 
@@ -46,7 +46,7 @@ impl From<subscription::Subscription> for Subscription {
 }
 
 /// The new state of a subscription.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewSubscription {
     /// The plan that the team subscribes to.
@@ -55,7 +55,7 @@ pub(super) struct NewSubscription {
     state: Field<SubscriptionState>,
     /// When the subscription and its billing periods begin. If omitted, it stays as it is. A new
     /// time ends the current period at once and begins new periods, in which nothing is used yet.
-    #[oai(nullable)]
+    #[schema(nullable)]
     started_at: Option<Field<Time>>,
 }
 

@@ -1,13 +1,13 @@
 //! Teams: list, create, read, rename.
 
-use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given};
 use domain::{
     id::{PlanId, TeamId},
     name::Name,
     scope::Scope,
 };
 use management::teams;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::team;
@@ -84,14 +84,14 @@ impl Teams {
 }
 
 /// A tenant. Sites, keys, rule groups and tokens belong to a team.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Team {
     /// The ID of the team.
     id: Uuid,
     /// The name of the team. Names need not be unique.
     name: String,
     /// Since when the team is closed for good. `null` before.
-    #[oai(nullable)]
+    #[schema(nullable)]
     closed_at: Option<Field<Time>>,
     /// When it was created.
     created_at: Field<Time>,
@@ -109,19 +109,19 @@ impl From<team::Team> for Team {
 }
 
 /// A team to create.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewTeam {
     /// The name of the team. Names need not be unique.
     name: Field<Name>,
     /// The plan that the team subscribes to. If omitted, it is the plan that every new database
     /// has. Its name is `Unlimited` unless an operator renamed it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     plan_id: Option<Field<PlanId>>,
 }
 
 /// Fields of a team to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TeamChange {
     /// The name of the team. Names need not be unique.

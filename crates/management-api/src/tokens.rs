@@ -1,13 +1,15 @@
 //! Tokens: list, create, read, and disable, on request together with the tokens that they created.
 
-use api_common::{Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time};
+use api_common::{
+    Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Schema, Time,
+};
 use domain::{
     id::{TeamId, TokenId},
     name::Name,
     scope::Scope,
 };
 use management::tokens;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::token::{self, Extent};
@@ -103,13 +105,13 @@ impl Tokens {
 }
 
 /// A management token, without its secret.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Token {
     /// The ID of the token.
     id: Uuid,
     /// The team in which it acts. `null` means that it is an operator's token and acts in all
     /// teams.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Uuid>,
     /// The name of the token. Names need not be unique.
     name: String,
@@ -119,18 +121,18 @@ pub(crate) struct Token {
     scopes: Vec<Field<Scope>>,
     /// Who created it: `token`, or `command_line`, which means somebody with access to the
     /// database. `null` if it was created before Gatehouse recorded this.
-    #[oai(nullable)]
+    #[schema(nullable)]
     creator: Option<String>,
     /// The token that created it. `null` if no token created it, or if this is not known.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
     created_at: Field<Time>,
     /// When it expires. `null` if it never expires.
-    #[oai(nullable)]
+    #[schema(nullable)]
     expires_at: Option<Field<Time>>,
     /// When it was disabled. `null` if it is enabled.
-    #[oai(nullable)]
+    #[schema(nullable)]
     disabled_at: Option<Field<Time>>,
 }
 
@@ -152,13 +154,12 @@ impl From<token::Token> for Token {
 }
 
 /// A new token with its secret.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct IssuedToken {
     /// The token itself. It is shown only here.
     secret: String,
     /// The token as later answers show it.
     #[serde(flatten)]
-    #[oai(flatten)]
     token: Token,
 }
 
@@ -172,21 +173,21 @@ impl From<tokens::IssuedToken> for IssuedToken {
 }
 
 /// A token to create.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewToken {
     /// The name of the token. Names need not be unique.
     name: Field<Name>,
     /// The team in which it will act. If omitted, it is the team of your token. If an operator
     /// omits it, the new token is an operator's token.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Field<TeamId>>,
     /// What it may do. You can give only scopes that your token has.
-    #[oai(validator(min_items = 1))]
+    #[schema(min_items = 1)]
     scopes: Vec<Field<Scope>>,
     /// When it expires, at the latest when your token expires. If omitted or `null`, it expires
     /// together with your token, or never if your token never expires.
-    #[oai(nullable)]
+    #[schema(nullable)]
     expires_at: Option<Field<Time>>,
 }
 

@@ -1,8 +1,8 @@
 //! How much of its plan a team has used.
 
-use api_common::{Field, Json, Path, Refusal, Time};
+use api_common::{Field, Json, Path, Refusal, Schema, Time};
 use domain::{id::TeamId, scope::Scope};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::json;
 use store::usage;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{Caller, Operation, Tag, example_values};
 
 /// How much of its plan a team has used.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct TeamUsage {
     /// The ID of the team.
     team_id: Uuid,
@@ -21,7 +21,7 @@ pub(super) struct TeamUsage {
 }
 
 /// A billing period.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct Period {
     /// When the period began. If the subscription's `started_at` was changed, this is the time of
     /// the change.
@@ -32,14 +32,14 @@ struct Period {
     submissions: i64,
     /// How many submissions the plan allows. For a past period, it is the quota at its last
     /// submission. `null` means no limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     quota: Option<i64>,
     /// The number of webhooks that these submissions count for: `media.created` and
     /// `media.moderated`, once for each endpoint that was subscribed to the event.
     deliveries: i64,
     /// How many webhooks the plan allows. For a past period, it is the quota at its last
     /// submission. `null` means no limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     delivery_quota: Option<i64>,
 }
 

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use api_common::{RawJson, public_schemas::ModerationDetails, text_decoding::Text};
+use api_common::{RawJson, Schema, public_schemas::ModerationDetails, text_decoding::Text};
 use domain::{
     id::MediaId,
     media::Status,
     submission::{NoText, RawSubmission},
 };
-use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -17,30 +16,30 @@ use super::Verdict;
 
 /// A submission: a text, an image, or both. Unknown fields are ignored. Null, an empty text, an empty URL and an
 /// empty image count as not given. No value may contain the character U+0000.
-#[derive(Default, Deserialize, Object)]
+#[derive(Default, Deserialize, Schema)]
 pub(crate) struct SubmitRequest {
     /// The site key: `site_` followed by a run of characters.
     pub(crate) api_key: Option<Text>,
     /// The text to moderate: at most 100 KB (102,400 bytes of UTF-8). Half of a character, such as an emoji that
     /// JavaScript cut in half, counts as U+FFFD. Other fields with half characters are refused.
-    #[oai(nullable, validator(max_length = 102_400))]
+    #[schema(nullable, max_length = 102_400)]
     pub(crate) body: Option<Text>,
     /// The image's http or https URL. The image must be JPEG, PNG, GIF or WebP, with at most 10 MB.
-    #[oai(nullable, validator(max_length = 8_192))]
+    #[schema(nullable, max_length = 8_192)]
     pub(crate) content_url: Option<Text>,
     /// The image itself, instead of `content_url`: base64, plain or as a `data:image/...;base64,` URI, with at most
     /// 10 MB when decoded. Both alphabets of base64 are read, with or without padding, and white space is ignored.
-    #[oai(nullable)]
+    #[schema(nullable)]
     pub(crate) content_base64: Option<Text>,
     /// Your identifier of the item. Events and the status contain it.
-    #[oai(nullable, validator(max_length = 1_024))]
+    #[schema(nullable, max_length = 1_024)]
     pub(crate) app_media_id: Option<Text>,
     /// The rule group to use instead of the site's.
-    #[oai(nullable)]
+    #[schema(nullable)]
     pub(crate) rule_group_id: Option<Text>,
     /// A JSON object that events and the status contain unchanged: at most 16 KiB, with objects and arrays nested
     /// at most 32 deep. The object itself counts as 1.
-    #[oai(nullable)]
+    #[schema(nullable)]
     pub(crate) metadata: Option<RawJson<HashMap<String, Value>>>,
 }
 
@@ -83,8 +82,7 @@ impl SubmitRequest {
 }
 
 /// The submission is stored and will be moderated, or is moderated already if the answer has waited for that.
-#[derive(Serialize, Object)]
-#[oai(skip_serializing_if_is_none)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Accepted {
     /// The media item's id.
     id: Uuid,
@@ -99,7 +97,6 @@ pub(crate) struct Accepted {
     action: Option<String>,
     /// The reasons, as in the event `media.moderated`. Only given if the item was moderated in time.
     #[serde(rename = "moderationResult", skip_serializing_if = "Option::is_none")]
-    #[oai(rename = "moderationResult")]
     moderation_result: Option<RawJson<ModerationDetails>>,
 }
 

@@ -1,13 +1,18 @@
 //! `moderation_details` as the document describes it. The service stores it as raw JSON, written by
 //! `domain::decision`. A test compares the two.
 
+#![expect(
+    dead_code,
+    reason = "`domain::event` writes these objects; here, they are only described"
+)]
+
+use crate::Schema;
 use std::collections::HashMap;
 
-use poem_openapi::Object;
 use uuid::Uuid;
 
 /// The reasons for a verdict.
-#[derive(Object)]
+#[derive(Schema)]
 pub struct ModerationDetails {
     /// The rules that the item violates, if any.
     rule_violations: Vec<RuleViolation>,
@@ -28,7 +33,7 @@ pub struct ModerationDetails {
 }
 
 /// A rule that a media item violates.
-#[derive(Object)]
+#[derive(Schema)]
 struct RuleViolation {
     /// The rule's id.
     rule_id: Uuid,
@@ -37,7 +42,7 @@ struct RuleViolation {
     /// The rule's kind: `ai_threshold`, `keyword`, `regex`, `link`, `image_hash`. Kinds may be added.
     rule_type: String,
     /// The score for `ai_threshold`, and 1 for other kinds.
-    #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
+    #[schema(minimum = 0.0, maximum = 1.0)]
     confidence: f64,
     /// An explanation.
     details: String,

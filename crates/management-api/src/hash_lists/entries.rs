@@ -1,6 +1,8 @@
 //! Entries of a hash list: list and search, add, read, remove.
 
-use api_common::{Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time};
+use api_common::{
+    Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Schema, Time,
+};
 use domain::{
     id::{ActorId, HashEntryId, HashListId, MediaId},
     image_hash::{HashAlgorithm, HashPrefix, Pdq, Sha256Digest},
@@ -8,7 +10,7 @@ use domain::{
     scope::Scope,
 };
 use management::hash_lists::entries::{self, EntryFilter, FoundEntries, NewHash};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::hash_list::entry;
@@ -137,29 +139,29 @@ pub(super) fn created(list: HashListId, entry: entry::Entry) -> Created<HashEntr
 }
 
 /// An entry of a hash list.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct HashEntry {
     /// The ID of the entry.
     id: Uuid,
     /// The SHA-256 of the file. `null` if only the PDQ hash is known.
-    #[oai(nullable)]
+    #[schema(nullable)]
     sha256: Option<Field<Sha256Digest>>,
     /// The PDQ hash of the image. `null` if only the SHA-256 is known.
-    #[oai(nullable)]
+    #[schema(nullable)]
     pdq: Option<Field<Pdq>>,
     /// A note about the entry.
-    #[oai(nullable)]
+    #[schema(nullable)]
     note: Option<String>,
     /// The media item whose image was added. `null` if the entry was added by its hash.
-    #[oai(nullable)]
+    #[schema(nullable)]
     media_id: Option<Uuid>,
     /// By how many bits it differs from the hash in `near`. `null` if you did not search with `near`.
-    #[oai(nullable)]
+    #[schema(nullable)]
     distance: Option<u32>,
     /// The revision of the list that added it.
     revision: i64,
     /// The token that added it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     added_by: Option<Uuid>,
     /// When it was added.
     added_at: Field<Time>,
@@ -191,17 +193,17 @@ impl From<(entry::Entry, u32)> for HashEntry {
 }
 
 /// A hash to add to a list.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewHashEntry {
     /// The SHA-256 of a file. Give this, `pdq`, or both for one image.
-    #[oai(nullable)]
+    #[schema(nullable)]
     sha256: Option<Field<Sha256Digest>>,
     /// The PDQ hash of an image.
-    #[oai(nullable)]
+    #[schema(nullable)]
     pdq: Option<Field<Pdq>>,
     /// A note about the entry.
-    #[oai(nullable)]
+    #[schema(nullable)]
     note: Option<Field<Reason>>,
 }
 

@@ -1,13 +1,13 @@
 //! Add an item's image to a hash list, by the hashes that are stored with the item.
 
-use api_common::{Code, Created, Field, JsonBody, Path, Refusal};
+use api_common::{Code, Created, Field, JsonBody, Path, Refusal, Schema};
 use domain::{
     id::{HashListId, MediaId},
     reason::Reason,
     scope::Scope,
 };
 use management::hash_lists::entries;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -15,13 +15,13 @@ use super::entries::{HashEntry, created, entry_example};
 use crate::{Caller, Operation, Tag, example_values};
 
 /// An item whose image will be added to a list.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewListedImage {
     /// The media item. It must belong to the list's team. For a shared list, it may belong to any team.
     media_id: Field<MediaId>,
     /// A note about the entry.
-    #[oai(nullable)]
+    #[schema(nullable)]
     note: Option<Field<Reason>>,
 }
 

@@ -1,6 +1,6 @@
 //! Files of hashes that are read into a list: start, watch, see what was refused, cancel.
 
-use api_common::{Accepted, Code, Field, Json, Path, Query, Refusal, Time, body::held};
+use api_common::{Accepted, Code, Field, Json, Path, Query, Refusal, Schema, Time, body::held};
 use bytes::Bytes;
 use domain::{
     chain::State,
@@ -12,7 +12,7 @@ use http_server::Share;
 use management::hash_lists::imports;
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{
-    Object, OpenApi, impl_apirequest_for_payload,
+    OpenApi, impl_apirequest_for_payload,
     payload::{ParsePayload, Payload},
     registry::{MetaSchema, MetaSchemaRef},
 };
@@ -149,7 +149,7 @@ impl Imports {
 }
 
 /// A file of hashes that is read into a list.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct HashImport {
     /// The ID of the import.
     id: Uuid,
@@ -170,15 +170,15 @@ pub(crate) struct HashImport {
     /// The number of lines that were refused.
     refused: i64,
     /// Why it failed. `null` if it has not failed.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<String>,
     /// The token that started it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Field<Time>,
     /// When it ended. `null` while it runs.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ended_at: Option<Field<Time>>,
 }
 
@@ -203,7 +203,7 @@ impl From<import::Import> for HashImport {
 }
 
 /// A line of a file that was refused.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct HashImportRefusal {
     /// The number of the line in the file, from 1.
     line: i64,

@@ -1,6 +1,8 @@
 //! Scans: compare a hash list with stored images, watch, see what is on the list, cancel.
 
-use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use api_common::{
+    Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given,
+};
 use domain::{
     chain::State,
     id::{ActorId, HashListId, HashScanId, TeamId},
@@ -9,7 +11,7 @@ use domain::{
     scope::Scope,
 };
 use management::hash_lists::scans::{self, NewScan, Revision};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::hash_list::scan;
@@ -132,25 +134,25 @@ impl Scans {
 }
 
 /// A comparison of a hash list with stored images.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct HashScan {
     /// The ID of the scan.
     id: Uuid,
     /// The hash list.
     hash_list_id: Uuid,
     /// The team whose items it looks at. `null` means the items of all teams.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Uuid>,
     /// Only entries that are newer than this revision of the list. `null` means all entries.
-    #[oai(nullable)]
+    #[schema(nullable)]
     since_revision: Option<i64>,
     /// It looks at items accepted before this time, the newest first.
     until: Field<Time>,
     /// When the oldest of these items was accepted. `null` if there is none.
-    #[oai(nullable)]
+    #[schema(nullable)]
     oldest: Option<Field<Time>>,
     /// It has looked at all items accepted after this time. `null` if it has looked at none yet.
-    #[oai(nullable)]
+    #[schema(nullable)]
     reached: Option<Field<Time>>,
     /// The state of the scan.
     state: Field<State>,
@@ -159,15 +161,15 @@ pub(crate) struct HashScan {
     /// How many of them are on the list.
     matched: i64,
     /// Why it failed. `null` if it has not failed.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<String>,
     /// The token that started it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Field<Time>,
     /// When it ended. `null` while it runs.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ended_at: Option<Field<Time>>,
 }
 
@@ -193,7 +195,7 @@ impl From<scan::Scan> for HashScan {
 }
 
 /// A scan to start.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewHashScan {
     /// The team whose items are looked at. If omitted, it is the team of the list; for a shared list, it is the team of the
@@ -215,7 +217,7 @@ impl From<NewHashScan> for NewScan {
 }
 
 /// An item whose image is on the list.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct HashScanMatch {
     /// The media item.
     media_id: Uuid,

@@ -2,19 +2,18 @@
 
 use std::collections::HashMap;
 
-use api_common::{Field, RawJson, Time, public_schemas::ModerationDetails};
+use api_common::{Field, RawJson, Schema, Time, public_schemas::ModerationDetails};
 use domain::{
     event::EventKind,
     media::{ModerationType, Status},
 };
-use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use store::media;
 use uuid::Uuid;
 
 /// One verdict about an item.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct MediaVerdict {
     /// Its number. An item's verdicts count from 1.
     number: i16,
@@ -34,14 +33,14 @@ pub(super) struct MediaVerdict {
 }
 
 /// An event about an item.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct MediaEvent {
     /// The event's id: the `webhook-id` of its deliveries.
     id: Uuid,
     /// Its kind.
     kind: Field<EventKind>,
     /// The number of the verdict it reports. `null` for `media.created`.
-    #[oai(nullable)]
+    #[schema(nullable)]
     verdict: Option<i16>,
     /// When it happened.
     occurred_at: Field<Time>,
@@ -50,7 +49,7 @@ pub(super) struct MediaEvent {
 }
 
 /// An event's delivery to an endpoint.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct MediaDelivery {
     /// The delivery's id: the `X-Service-Delivery-ID` of its attempts.
     id: Uuid,
@@ -62,10 +61,10 @@ struct MediaDelivery {
     /// Attempts made so far.
     attempts: i16,
     /// When the next attempt is due. `null` when the delivery has ended.
-    #[oai(nullable)]
+    #[schema(nullable)]
     next_attempt_at: Option<Field<Time>>,
     /// When it ended. `null` while it is pending.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ended_at: Option<Field<Time>>,
 }
 

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use api_common::{Field, RawJson, Time};
+use api_common::{Field, RawJson, Schema, Time};
 use domain::{
     decision::Unchecked,
     id::MediaId,
     image::ImageFormat,
     media::{ContentType, Modality, Status},
 };
-use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::{
@@ -22,7 +21,7 @@ use super::history::{MediaEvent, MediaVerdict};
 use crate::example_values;
 
 /// A media item: what was submitted, and everything that happened to it.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct MediaItem {
     /// The item.
     id: Uuid,
@@ -31,10 +30,10 @@ pub(crate) struct MediaItem {
     /// The site that owns it.
     site_id: Uuid,
     /// The application's own identifier.
-    #[oai(nullable)]
+    #[schema(nullable)]
     app_media_id: Option<String>,
     /// Its author, from its metadata. `null` if its site had no `author_pointer` when it was accepted, or if it led nowhere.
-    #[oai(nullable)]
+    #[schema(nullable)]
     author: Option<String>,
     /// Its trace, as `trace.id` in the log and in the `traceparent` of its webhooks: 32 hexadecimal digits. It is the trace
     /// of the `traceparent` with which it was submitted. Without one, it has the digits of its ID.
@@ -44,34 +43,34 @@ pub(crate) struct MediaItem {
     /// Its status.
     status: Field<Status>,
     /// The number of the verdict in force, for `expected_verdict`. `null` while it is pending.
-    #[oai(nullable)]
+    #[schema(nullable)]
     verdict: Option<i16>,
     /// When it was accepted.
     created_at: Field<Time>,
     /// When its content was removed: `body`, `content_url`, `metadata`, the image, notes, and what providers said word for
     /// word. `null` if it was not (`content_retention_days` of its site).
-    #[oai(nullable)]
+    #[schema(nullable)]
     content_removed_at: Option<Field<Time>>,
     /// When everything that was stored about it was erased, but its times and verdicts. `null` if it was not.
-    #[oai(nullable)]
+    #[schema(nullable)]
     erased_at: Option<Field<Time>>,
     /// The text that was submitted.
-    #[oai(nullable)]
+    #[schema(nullable)]
     body: Option<String>,
     /// The URL from which its image is fetched.
-    #[oai(nullable)]
+    #[schema(nullable)]
     content_url: Option<String>,
     /// The format of its image, by its first bytes. `null` if no image is kept. `getMediaImage` returns the image itself.
-    #[oai(nullable)]
+    #[schema(nullable)]
     image_format: Option<Field<ImageFormat>>,
     /// The size of that image in bytes.
-    #[oai(nullable)]
+    #[schema(nullable)]
     image_bytes: Option<u32>,
     /// What is known about its image, also when it is no longer kept. `null` until it was examined.
-    #[oai(nullable)]
+    #[schema(nullable)]
     image: Option<MediaImage>,
     /// What was submitted as `metadata`, unchanged.
-    #[oai(nullable)]
+    #[schema(nullable)]
     metadata: Option<RawJson<HashMap<String, Value>>>,
     /// The versions of rule groups that judge it, in order. They were live when it was accepted.
     rule_group_versions: Vec<PinnedVersion>,
@@ -84,7 +83,7 @@ pub(crate) struct MediaItem {
 }
 
 /// A version of a rule group that judges an item.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct PinnedVersion {
     /// The version.
     id: Uuid,
@@ -146,11 +145,11 @@ impl From<media::PinnedVersion> for PinnedVersion {
 }
 
 /// What the providers answered about an item.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct MediaAnalysis {
     /// Scores from 0 to 1 by category: the highest of all providers, of text and image. `null` if no provider could score
     /// it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     scores: Option<RawJson<HashMap<String, f64>>>,
     /// What each provider answered.
     providers: Vec<ProviderAnswer>,
@@ -161,7 +160,7 @@ struct MediaAnalysis {
 }
 
 /// What one provider answered about an item.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ProviderAnswer {
     /// The provider's name.
     provider: String,
@@ -173,19 +172,19 @@ struct ProviderAnswer {
     elapsed_ms: u64,
     /// In one word, why it failed for good, so that another provider was asked. `null` if it did not fail. More values may
     /// be added.
-    #[oai(nullable)]
+    #[schema(nullable)]
     failure: Option<String>,
     /// Its answer in its own words, up to 64 KiB. `null` if it answers with scores only.
-    #[oai(nullable)]
+    #[schema(nullable)]
     raw: Option<String>,
     /// The earlier item of the same site with an equal text whose answer was used again. `null` if the provider was asked
     /// about this item.
-    #[oai(nullable)]
+    #[schema(nullable)]
     cached_from: Option<Uuid>,
 }
 
 /// Something about an item that could not be checked.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct MediaUnchecked {
     /// What it is, for programs. More values may be added.
     what: String,
@@ -238,25 +237,25 @@ impl From<&Unchecked> for MediaUnchecked {
 }
 
 /// What is known about an item's image.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct MediaImage {
     /// The width in pixels. `null` if it was not decoded.
-    #[oai(nullable)]
+    #[schema(nullable)]
     width: Option<u32>,
     /// The height in pixels. `null` if it was not decoded.
-    #[oai(nullable)]
+    #[schema(nullable)]
     height: Option<u32>,
     /// The SHA-256 of the file as it was submitted, in hexadecimal digits. `null` if there never was a file.
-    #[oai(nullable)]
+    #[schema(nullable)]
     sha256: Option<String>,
     /// The PDQ hash of the picture, in hexadecimal digits. `null` if the picture has too few features.
-    #[oai(nullable)]
+    #[schema(nullable)]
     pdq: Option<String>,
     /// The quality of the PDQ hash, from 0 to 100. Hashes are worth comparing from 50 on.
-    #[oai(nullable)]
+    #[schema(nullable)]
     pdq_quality: Option<u8>,
     /// Why it could not be analysed. `null` if it could.
-    #[oai(nullable)]
+    #[schema(nullable)]
     problem: Option<MediaUnchecked>,
 }
 

@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
-use api_common::{Described, Field, Time};
+use api_common::{Described, Field, Schema, Time};
 use domain::{
     media::{ContentType, ModerationType, Status},
     submission::MAX_APP_MEDIA_ID,
 };
-use poem_openapi::{Object, registry::MetaSchema};
+use poem_openapi::registry::MetaSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::media::Listed;
@@ -16,34 +16,34 @@ use uuid::Uuid;
 use crate::example_values;
 
 /// A media item, in short.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct ListedMedia {
     /// The item.
     id: Uuid,
     /// The site that owns it.
     site_id: Uuid,
     /// The application's own identifier.
-    #[oai(nullable)]
+    #[schema(nullable)]
     app_media_id: Option<String>,
     /// Its author, from its metadata. `null` if its site had no `author_pointer` when it was accepted, or if it led nowhere.
-    #[oai(nullable)]
+    #[schema(nullable)]
     author: Option<String>,
     /// `image` if it has an image, otherwise `text`.
     content_type: Field<ContentType>,
     /// Its status.
     status: Field<Status>,
     /// The number of the verdict in force, for `expected_verdict`. `null` while it is pending.
-    #[oai(nullable)]
+    #[schema(nullable)]
     verdict: Option<i16>,
     /// Who or what decided last. `null` while it is pending.
-    #[oai(nullable)]
+    #[schema(nullable)]
     moderation_type: Option<Field<ModerationType>>,
     /// Whether something of the item was not checked, and no person has decided since.
     unchecked: bool,
     /// When it was accepted.
     created_at: Field<Time>,
     /// When it was decided last. `null` while it is pending.
-    #[oai(nullable)]
+    #[schema(nullable)]
     moderated_at: Option<Field<Time>>,
 }
 

@@ -1,6 +1,8 @@
 //! Invitations: list, create, withdraw.
 
-use api_common::{Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time};
+use api_common::{
+    Code, Created, Field, Json, JsonBody, NoContent, Path, Query, Refusal, Schema, Time,
+};
 use domain::{
     email::Email,
     id::{LinkId, SiteId, TeamId},
@@ -11,7 +13,7 @@ use management::people::{
     Standing,
     invitations::{self, Wanted},
 };
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::person::one_time_link;
@@ -24,19 +26,19 @@ use super::{
 use crate::{After, Caller, Limit, List, Operation, Part, example_values};
 
 /// An open invitation.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct Invitation {
     /// The invitation.
     id: Uuid,
     /// The team that the person is invited into; null for an operator.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Uuid>,
     /// Who is invited.
     email: String,
     /// The role that the person gets: `viewer`, `moderator`, `lead`, `admin`, `owner` or `operator`. More roles may be added.
     role: String,
     /// The sites on which a moderator will decide. Null means all sites.
-    #[oai(nullable)]
+    #[schema(nullable)]
     site_ids: Option<Vec<Uuid>>,
     /// When it was created.
     created_at: Field<Time>,
@@ -59,13 +61,12 @@ impl From<one_time_link::Invitation> for Invitation {
 }
 
 /// A new invitation, with the secret of its link.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct IssuedInvitation {
     /// The secret of the link. It is shown here and never again. Hand it to the person.
     secret: String,
     /// The invitation.
     #[serde(flatten)]
-    #[oai(flatten)]
     invitation: Invitation,
 }
 
@@ -79,18 +80,18 @@ impl From<invitations::IssuedInvitation> for IssuedInvitation {
 }
 
 /// A person to be invited.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewInvitation {
     /// The team. If you omit it, it is the team of your token; an operator's token invites an operator.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Field<TeamId>>,
     /// The e-mail address of the person. Gatehouse sends no mail: hand the link over yourself.
     email: Field<Email>,
     /// The role that the person gets.
     role: Field<Role>,
     /// The sites on which a moderator decides. Null or omitted means all sites, and is the only value for other roles.
-    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
+    #[schema(nullable, min_items = 1, max_items = 1000)]
     site_ids: Option<Vec<Field<SiteId>>>,
 }
 

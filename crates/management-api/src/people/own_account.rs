@@ -1,9 +1,9 @@
 //! Who the caller is.
 
-use api_common::{Field, Json, Refusal, Time};
+use api_common::{Field, Json, Refusal, Schema, Time};
 use domain::{id::TeamId, scope::Scope};
 use management::account::current_caller::{self, Who};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -12,23 +12,23 @@ use super::super::Tag;
 use crate::{Caller, Operation, example_values};
 
 /// Who the caller is, and what it may do.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct Myself {
     /// The kind of caller: `token`. More may be added.
     actor: String,
     /// The token.
-    #[oai(nullable)]
+    #[schema(nullable)]
     id: Option<Uuid>,
     /// What it is called.
-    #[oai(nullable)]
+    #[schema(nullable)]
     name: Option<String>,
     /// The team in which it acts. Null means that it is an operator's and acts in all teams.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Uuid>,
     /// What it may do.
     scopes: Vec<Field<Scope>>,
     /// When it expires; null if it never does.
-    #[oai(nullable)]
+    #[schema(nullable)]
     expires_at: Option<Field<Time>>,
 }
 

@@ -1,12 +1,12 @@
 //! Sessions of people: list, end.
 
-use api_common::{Field, Json, NoContent, Path, Query, Refusal, Time};
+use api_common::{Field, Json, NoContent, Path, Query, Refusal, Schema, Time};
 use domain::{
     id::{MemberId, SessionId, TeamId},
     scope::Scope,
 };
 use management::people::sessions;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::json;
 use store::person::session::Listed;
@@ -16,15 +16,15 @@ use super::super::Tag;
 use crate::{After, Caller, Limit, List, Operation, Part, example_values};
 
 /// A person who is signed in on one browser.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct PersonSession {
     /// The session.
     id: Uuid,
     /// The person.
-    #[oai(nullable)]
+    #[schema(nullable)]
     person_id: Option<Uuid>,
     /// The person's team; null for an operator.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Uuid>,
     /// When the person signed in. A session ends 12 hours later at the latest.
     created_at: Field<Time>,

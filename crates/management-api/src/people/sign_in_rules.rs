@@ -1,9 +1,9 @@
 //! A team's rules for signing in: read, change.
 
-use api_common::{Json, JsonBody, Path, Refusal, given};
+use api_common::{Json, JsonBody, Path, Refusal, Schema, given};
 use domain::{id::TeamId, scope::Scope};
 use management::people::sign_in_rules::{self, Rules};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::super::Tag;
 use crate::{Caller, Operation};
 
 /// A team's rules for signing in.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct SignInRules {
     /// Whether everybody in the team needs a second factor. Admins and owners need one in any case.
     factor_required: bool,
@@ -26,7 +26,7 @@ impl From<Rules> for SignInRules {
 }
 
 /// Fields to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SignInRulesChange {
     /// Whether everybody in the team needs a second factor.

@@ -2,13 +2,13 @@
 
 mod cursor;
 
-use api_common::{Code, Field, Json, JsonBody, Query, Refusal, Time};
+use api_common::{Code, Field, Json, JsonBody, Query, Refusal, Schema, Time};
 use domain::scope::Scope;
 use management::{
     Refused,
     dead_jobs::{self, Summary},
 };
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use queue::dead_jobs::{DeadJobRecord, Group};
 use serde::Serialize;
 use serde_json::json;
@@ -146,7 +146,7 @@ impl DeadJobs {
 }
 
 /// A job that does not run again unless it is replayed.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct DeadJob {
     /// The ID of the job. A replayed job gets a new one.
     id: i64,
@@ -159,7 +159,7 @@ pub(crate) struct DeadJob {
     lane_id: Uuid,
     /// The ID of the item, delivery, backtest, import, scan or recovery that the job is about.
     /// `null` if it is about several deliveries, or if this version cannot read it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     subject_id: Option<Uuid>,
     /// Why it died. More causes may be added.
     cause: Field<Cause>,
@@ -194,7 +194,7 @@ impl From<DeadJobRecord> for DeadJob {
 }
 
 /// Dead jobs counted by queue, cause and error.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct DeadJobSummary {
     /// The time of the database when they were counted.
     at: Field<Time>,
@@ -220,7 +220,7 @@ impl From<Summary> for DeadJobSummary {
 }
 
 /// Dead jobs with the same queue, cause and error.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct DeadJobGroup {
     /// The name of the queue.
     queue: String,

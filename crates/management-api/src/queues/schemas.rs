@@ -1,12 +1,11 @@
 //! Queues, groups, lanes and workers in responses, and changes of their pauses and caps.
 
-use api_common::{Field, Time, given};
+use api_common::{Field, Schema, Time, given};
 use domain::bounded_integer::BoundedInteger;
 use management::{
     Refused,
     queues::{Overview, Pause, QueueDetails as Details, QueueState},
 };
-use poem_openapi::Object;
 use queue::{groups::GroupStats, lanes::LaneStats, workers};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -15,7 +14,7 @@ use uuid::Uuid;
 const MOST_WORKERS: usize = 200;
 
 /// All queues, and the processes that work on them.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Queues {
     /// The time of the database when they were read.
     at: Field<Time>,
@@ -45,7 +44,7 @@ impl From<Overview> for Queues {
 }
 
 /// The depth of a queue, and what holds it back.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Queue {
     /// The name of the queue.
     name: String,
@@ -65,7 +64,7 @@ pub(crate) struct Queue {
     /// Whether the whole queue is paused.
     paused: bool,
     /// When the pause ends. `null` if the queue is not paused, or is paused until you resume it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     paused_until: Option<Field<Time>>,
     /// How many of its groups are paused.
     paused_groups: i64,
@@ -77,7 +76,7 @@ pub(crate) struct Queue {
     capped_lanes: i64,
     /// How many jobs of a lane can run at once, over all processes, if the lane has no cap of its
     /// own. `null` means no limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     lane_cap: Option<i64>,
 }
 
@@ -108,7 +107,7 @@ impl From<QueueState> for Queue {
 }
 
 /// A queue with its busiest groups and lanes.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct QueueDetails {
     /// The time of the database when they were read.
     at: Field<Time>,
@@ -141,7 +140,7 @@ impl From<Details> for QueueDetails {
 }
 
 /// A group of a queue: a team, with all its lanes.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct QueueGroup {
     /// The name of the queue.
     queue: String,
@@ -153,12 +152,12 @@ pub(crate) struct QueueGroup {
     /// Jobs that a worker has claimed, started or not.
     running: i64,
     /// How many jobs of the group can run at once, over all processes. `null` means no limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     cap: Option<i64>,
     /// Whether the group is paused in this queue.
     paused: bool,
     /// When the pause ends. `null` if the group is not paused, or is paused until you resume it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     paused_until: Option<Field<Time>>,
 }
 
@@ -178,7 +177,7 @@ impl From<GroupStats> for QueueGroup {
 
 /// A lane of a queue. Pauses of an endpoint that keeps failing, or that limits its requests, are
 /// pauses of its lane.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct QueueLane {
     /// The name of the queue.
     queue: String,
@@ -191,12 +190,12 @@ pub(crate) struct QueueLane {
     running: i64,
     /// How many jobs of the lane can run at once, over all processes. `null` means the `lane_cap` of
     /// the queue.
-    #[oai(nullable)]
+    #[schema(nullable)]
     cap: Option<i64>,
     /// Whether the lane is paused.
     paused: bool,
     /// When the pause ends. `null` if the lane is not paused, or is paused until you resume it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     paused_until: Option<Field<Time>>,
 }
 
@@ -215,24 +214,24 @@ impl From<LaneStats> for QueueLane {
 }
 
 /// A live worker process.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct QueueWorker {
     /// The ID of the process. It is new at every start.
     id: Uuid,
     /// The machine, the container or the pod that it runs on. `null` for a process of an older version.
-    #[oai(nullable)]
+    #[schema(nullable)]
     host: Option<String>,
     /// Its number on that machine. `null` for a process of an older version.
-    #[oai(nullable)]
+    #[schema(nullable)]
     pid: Option<i32>,
     /// What it does: `api`, `worker` or `up`. `null` for a process of an older version.
-    #[oai(nullable)]
+    #[schema(nullable)]
     role: Option<String>,
     /// Where its metrics are. `null` for a process of an older version.
-    #[oai(nullable)]
+    #[schema(nullable)]
     metrics_address: Option<String>,
     /// The version of its program. `null` for a process of an older version.
-    #[oai(nullable)]
+    #[schema(nullable)]
     version: Option<String>,
     /// When the process started.
     started_at: Field<Time>,
@@ -263,7 +262,7 @@ impl From<workers::Worker> for QueueWorker {
 type Cap = BoundedInteger<1, 2_147_483_647>;
 
 /// Fields of a queue to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::option_option, reason = "absent and null are two things")]
 pub(crate) struct QueueChange {
@@ -274,7 +273,7 @@ pub(crate) struct QueueChange {
     /// When the pause ends. `null` means when you end it. Send it with `"paused": true`. A pause
     /// that already lasts longer stays.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     paused_until: Option<Option<Field<Time>>>,
 }
 
@@ -285,7 +284,7 @@ impl QueueChange {
 }
 
 /// Fields of a group or a lane of a queue to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::option_option, reason = "absent and null are two things")]
 pub(crate) struct QueuePartChange {
@@ -295,12 +294,12 @@ pub(crate) struct QueuePartChange {
     /// When the pause ends. `null` means when you end it. Send it with `"paused": true`. A pause
     /// that already lasts longer stays.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     paused_until: Option<Option<Field<Time>>>,
     /// How many of its jobs can run at once, over all processes. `null` restores the default of the
     /// queue.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     cap: Option<Option<Field<Cap>>>,
 }
 

@@ -1,19 +1,19 @@
 //! How the desk treats the items of a site.
 
-use api_common::{Field, Json, JsonBody, Path, Refusal, given, or, or_null};
+use api_common::{Field, Json, JsonBody, Path, Refusal, Schema, given, or, or_null};
 use domain::{
     id::SiteId,
     review::{AuditPercent, GoldenEvery, ReviewMinutes, UndoSeconds},
 };
 use management::desk;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 
 use super::super::Tag;
 use crate::Caller;
 
 /// How the desk treats the items of a site.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct DeskSettings {
     /// Within how many minutes a person should decide items of low severity.
     low_minutes: Field<ReviewMinutes>,
@@ -28,7 +28,7 @@ pub(super) struct DeskSettings {
     /// Which percentage of what one person decided is shown to a second one, who does not know that it was decided.
     audit_percent: Field<AuditPercent>,
     /// One in so many reviews is of an item whose right decision is known. `null` means none.
-    #[oai(nullable)]
+    #[schema(nullable)]
     golden_every: Option<Field<GoldenEvery>>,
 }
 
@@ -47,7 +47,7 @@ impl From<desk::DeskSettings> for DeskSettings {
 }
 
 /// Fields to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DeskSettingsChange {
     /// Within how many minutes a person should decide items of low severity.
@@ -70,7 +70,7 @@ pub(super) struct DeskSettingsChange {
     audit_percent: Option<Field<AuditPercent>>,
     /// One in so many reviews is of an item whose right decision is known. `null` means none.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     golden_every: Option<Option<Field<GoldenEvery>>>,
 }

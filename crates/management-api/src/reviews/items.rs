@@ -1,6 +1,6 @@
 //! What people say about an item outside of a review: appeals, notes, the right decision.
 
-use api_common::{Field, Json, JsonBody, NoContent, Path, Query, Refusal, Time, given};
+use api_common::{Field, Json, JsonBody, NoContent, Path, Query, Refusal, Schema, Time, given};
 use domain::{
     id::MediaId,
     media::{Ruling, Status},
@@ -10,7 +10,7 @@ use management::{
     media::{self, Appealed},
     reviews::{self, GoldenItem},
 };
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -21,7 +21,7 @@ use super::{
 use crate::{After, Caller, Limit, List, Part};
 
 /// An appeal against an item's verdict.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewAppeal {
     /// What the person who appeals says. Whoever reviews the item reads it.
@@ -30,7 +30,7 @@ pub(super) struct NewAppeal {
 }
 
 /// An appeal that waits for a person.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct Appeal {
     /// The item.
     media_id: Uuid,
@@ -51,7 +51,7 @@ impl From<Appealed> for Appeal {
 }
 
 /// A note to write.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewNote {
     /// The text. Only people of the team can read it.
@@ -65,7 +65,7 @@ impl NewNote {
 }
 
 /// A note that was written.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct WrittenNote {
     /// The note.
     id: Uuid,
@@ -78,14 +78,14 @@ impl WrittenNote {
 }
 
 /// The notes about an item.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct Notes {
     /// The last 100, oldest first.
     data: Vec<ReviewNote>,
 }
 
 /// The right decision about an item.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewGoldenItem {
     /// What people should decide.
@@ -93,7 +93,7 @@ pub(super) struct NewGoldenItem {
 }
 
 /// An item whose right decision is known.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct GoldenMedia {
     /// The item.
     media_id: Uuid,

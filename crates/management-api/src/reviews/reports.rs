@@ -4,12 +4,12 @@ mod machine;
 mod proportion;
 mod schemas;
 
-use api_common::{Code, Json, Query, Refusal, Time};
+use api_common::{Code, Json, Query, Refusal, Schema, Time};
 use domain::scope::Scope;
 use management::reviews::{self, Exposure, Exposures, quality};
 use poem::{IntoResponse, Response};
 use poem_openapi::{
-    ApiResponse, Object, OpenApi,
+    ApiResponse, OpenApi,
     registry::{MetaResponses, MetaSchema, Registry},
 };
 use serde::Serialize;
@@ -135,7 +135,7 @@ impl ApiResponse for ReportFile {
 }
 
 /// How much people have seen.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct ReviewExposure {
     /// The first day, in UTC.
     from: String,
@@ -148,12 +148,12 @@ pub(crate) struct ReviewExposure {
 }
 
 /// How much a person has seen on a day.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewExposureDay {
     /// The person or the token.
     id: Uuid,
     /// What they are called. `null` if they are gone.
-    #[oai(nullable)]
+    #[schema(nullable)]
     name: Option<String>,
     /// The day, in UTC.
     day: String,

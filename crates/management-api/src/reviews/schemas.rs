@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use api_common::{Field, RawJson, Time, given, public_schemas::ModerationDetails};
+use api_common::{Field, RawJson, Schema, Time, given, public_schemas::ModerationDetails};
 use chrono::{DateTime, Utc};
 use domain::{
     bounded_integer::BoundedInteger,
@@ -12,7 +12,6 @@ use domain::{
     review::{NoteText, ReviewKind, Severity, Tier},
 };
 use management::reviews;
-use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -20,7 +19,7 @@ use uuid::Uuid;
 use crate::media::{MediaImage, without_internals};
 
 /// How many reviews to claim.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewClaim {
     /// The most reviews that the caller wants to have. If omitted, one.
@@ -36,14 +35,14 @@ impl NewClaim {
 }
 
 /// The reviews that the caller has.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct ClaimedReviews {
     /// The reviews, in the order of the desk. None if nothing waits for the caller.
     data: Vec<Review>,
 }
 
 /// Something that a person is asked to look at.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Review {
     /// The review.
     id: Uuid,
@@ -62,35 +61,35 @@ pub(crate) struct Review {
     /// When it should be decided: the site's desk settings say after how long.
     due_at: Field<Time>,
     /// Until when it is the caller's.
-    #[oai(nullable)]
+    #[schema(nullable)]
     leased_until: Option<Field<Time>>,
     /// `image` if the item has an image, otherwise `text`.
     content_type: Field<ContentType>,
     /// The text.
-    #[oai(nullable)]
+    #[schema(nullable)]
     body: Option<String>,
     /// The URL of the image. It comes from strangers: do not open it in a browser.
-    #[oai(nullable)]
+    #[schema(nullable)]
     content_url: Option<String>,
     /// What is known about the image. `null` if there is none, or if it was not examined.
-    #[oai(nullable)]
+    #[schema(nullable)]
     image: Option<MediaImage>,
     /// Whether `getReviewPreview` can show the image.
     has_preview: bool,
     /// What was submitted as `metadata`, unchanged.
-    #[oai(nullable)]
+    #[schema(nullable)]
     metadata: Option<RawJson<HashMap<String, Value>>>,
     /// The author, from the metadata. `null` if the site has no `author_pointer`.
-    #[oai(nullable)]
+    #[schema(nullable)]
     author: Option<String>,
     /// What became of the author's earlier items. `null` if the item has no author.
-    #[oai(nullable)]
+    #[schema(nullable)]
     author_history: Option<ReviewAuthorHistory>,
     /// `moderation_details` of the machine's verdict: why a person is asked.
-    #[oai(nullable)]
+    #[schema(nullable)]
     details: Option<RawJson<ModerationDetails>>,
     /// Where and why rules matched. It is meant for people: its members may change.
-    #[oai(nullable)]
+    #[schema(nullable)]
     trace: Option<RawJson<HashMap<String, Value>>>,
     /// The policies that the machine's findings suggest, the most severe first.
     suggested_policy_ids: Vec<Uuid>,
@@ -101,7 +100,7 @@ pub(crate) struct Review {
 }
 
 /// What became of the last 100 items of the same author at the site that were accepted earlier.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewAuthorHistory {
     /// Approved items.
     approved: i64,
@@ -112,14 +111,14 @@ struct ReviewAuthorHistory {
 }
 
 /// A note about an item. No application reads it.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct ReviewNote {
     /// The note.
     id: Uuid,
     /// Who wrote it: a person or a token.
     by: Uuid,
     /// The name of the person or token.
-    #[oai(nullable)]
+    #[schema(nullable)]
     name: Option<String>,
     /// The text.
     text: String,
@@ -128,17 +127,17 @@ pub(super) struct ReviewNote {
 }
 
 /// What somebody said in a review.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewOpinion {
     /// Who: a person or a token.
     by: Uuid,
     /// The name of the person or token.
-    #[oai(nullable)]
+    #[schema(nullable)]
     name: Option<String>,
     /// What.
     decision: Field<Ruling>,
     /// By which policy.
-    #[oai(nullable)]
+    #[schema(nullable)]
     policy_id: Option<Uuid>,
     /// The reason.
     reason: String,
@@ -240,7 +239,7 @@ impl From<reviews::Earlier> for ReviewOpinion {
 }
 
 /// Until when a review is the caller's.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Lease {
     /// The review.
     id: Uuid,
@@ -258,7 +257,7 @@ impl Lease {
 }
 
 /// What to tell the leads.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewEscalation {
     /// A note for them, which is kept with the item.
@@ -273,7 +272,7 @@ impl From<NewEscalation> for Option<NoteText> {
 }
 
 /// A decision in a review.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewReviewDecision {
     /// Whether the item may be displayed.
@@ -297,7 +296,7 @@ impl From<NewReviewDecision> for reviews::NewDecision {
 }
 
 /// A decision that can be undone.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct HeldDecision {
     /// The review.
     id: Uuid,
@@ -318,14 +317,14 @@ impl From<reviews::Held> for HeldDecision {
 }
 
 /// How much waits on the desk.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct WaitingReviews {
     /// The most severe first.
     data: Vec<WaitingPart>,
 }
 
 /// Reviews of one site, severity and tier.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct WaitingPart {
     /// The site.
     site_id: Uuid,

@@ -2,13 +2,15 @@
 
 mod report;
 
-use api_common::{Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use api_common::{
+    Accepted, Code, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given,
+};
 use domain::{
     id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
     scope::Scope,
 };
 use management::rule_groups::backtests::{self, Items};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -151,7 +153,7 @@ pub(crate) fn descriptions() -> Vec<Operation> {
 }
 
 /// A backtest to start.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBacktest {
     /// A version of the group. If omitted, it is the draft as it is now.

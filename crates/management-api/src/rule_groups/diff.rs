@@ -1,13 +1,13 @@
 //! What differs between two versions of a rule group, or between a version and the draft.
 
-use api_common::{Json, Path, Query, Refusal};
+use api_common::{Json, Path, Query, Refusal, Schema};
 use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId},
     rule_diff::Difference,
     scope::Scope,
 };
 use management::rule_groups::diff;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -19,7 +19,7 @@ use super::{
 use crate::{Caller, Operation, Tag, example_values};
 
 /// What differs. Rules are identified by their IDs.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct RuleGroupDifference {
     /// Rules that only the later one has.
     added: Vec<RuleDocument>,
@@ -32,7 +32,7 @@ pub(crate) struct RuleGroupDifference {
 }
 
 /// A rule before and after.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ChangedRule {
     /// The rule before.
     from: RuleDocument,

@@ -1,9 +1,9 @@
 //! A rule group's draft: read, replace, discard.
 
-use api_common::{Code, Json, JsonBody, Path, Refusal};
+use api_common::{Code, Json, JsonBody, Path, Refusal, Schema};
 use domain::{id::RuleGroupId, scope::Scope};
 use management::rule_groups::drafts::{self, CheckedDraft};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use super::{
 use crate::{Caller, Operation, Tag};
 
 /// The rules that you edit before they become a version.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct RuleGroupDraft {
     /// The rules, in the order of evaluation.
     rules: Vec<RuleDocument>,
@@ -39,7 +39,7 @@ impl From<CheckedDraft> for RuleGroupDraft {
 }
 
 /// The new content of a draft.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DraftChange {
     /// All rules of the draft, in the order of evaluation.

@@ -1,7 +1,7 @@
 //! Rule groups as YAML or JSON documents: export, and import as a new group or as a group's draft.
 
 use api_common::{
-    Code, Created, Described, Field, Json, Path, Query, Refusal,
+    Code, Created, Described, Field, Json, Path, Query, Refusal, Schema,
     body::{held, is_json, parse},
     openapi::at,
 };
@@ -16,7 +16,7 @@ use http_server::Share;
 use management::rule_groups::files::{self, ExportedGroup};
 use poem::{IntoResponse, Request, RequestBody, Response, Result as PoemResult, http::header};
 use poem_openapi::{
-    ApiResponse, Object, OpenApi, impl_apirequest_for_payload,
+    ApiResponse, OpenApi, impl_apirequest_for_payload,
     payload::{ParsePayload, Payload},
     registry::{
         MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
@@ -131,9 +131,12 @@ impl Described for Revision {
 
 const YAML: &str = "application/yaml";
 
-// For the document only: requests are read as `InputFile`.
 /// A rule group as a document.
-#[derive(Object)]
+#[expect(
+    dead_code,
+    reason = "for the OpenAPI document only: requests are read as `InputFile`"
+)]
+#[derive(Schema)]
 pub(crate) struct NewRuleFile {
     /// The group's name.
     name: Field<Name>,

@@ -8,10 +8,9 @@ use domain::{
 };
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef, Registry},
-    types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
+    types::Type,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::rule_schema;
 
@@ -98,37 +97,6 @@ impl Type for RuleDocuments {
 
     fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
         Box::new(self.as_raw_value().into_iter())
-    }
-}
-
-// The object types that have rules derive poem's own conversions, which need these; requests and answers go through serde.
-
-impl ToJSON for RuleDocument {
-    fn to_json(&self) -> Option<Value> {
-        serde_json::to_value(&self.0).ok()
-    }
-}
-
-impl ParseFromJSON for RuleDocument {
-    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
-        serde_json::from_value(value.unwrap_or_default())
-            .map(Self)
-            .map_err(ParseError::custom)
-    }
-}
-
-impl ToJSON for RuleDocuments {
-    /// poem-openapi calls this only for the default: no rules.
-    fn to_json(&self) -> Option<Value> {
-        Some(Value::Array(Vec::new()))
-    }
-}
-
-impl ParseFromJSON for RuleDocuments {
-    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
-        serde_json::from_value(value.unwrap_or_default())
-            .map(Self)
-            .map_err(ParseError::custom)
     }
 }
 

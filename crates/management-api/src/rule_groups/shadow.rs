@@ -1,13 +1,13 @@
 //! Shadows: have a version judge beside the live one without effect, and see what it said.
 
-use api_common::{Code, Field, Json, JsonBody, Path, Query, Refusal, Time};
+use api_common::{Code, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time};
 use domain::{
     id::{GroupVersionId, RuleGroupId},
     media::Status,
     scope::Scope,
 };
 use management::rule_groups::shadow;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::rule_group::shadow::Difference;
@@ -107,7 +107,7 @@ impl Shadows {
 }
 
 /// The version that will judge in the shadow.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShadowVersionChange {
     /// A version of the group that is not live.
@@ -115,7 +115,7 @@ pub(crate) struct ShadowVersionChange {
 }
 
 /// What a version said in the shadow of the live one.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct ShadowReport {
     /// The version.
     version_id: Uuid,
@@ -131,7 +131,7 @@ pub(crate) struct ShadowReport {
 }
 
 /// The number of items with the same pair of statuses.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ShadowCount {
     /// The status that they got.
     live_status: Field<Status>,
@@ -165,7 +165,7 @@ impl From<shadow::ShadowCount> for ShadowCount {
 }
 
 /// An item about which a version in the shadow differed.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct ShadowDifference {
     /// The media item.
     media_id: Uuid,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use api_common::{
-    Code, Field, Json, JsonBody, Path, RawJson, Refusal, given, or,
+    Code, Field, Json, JsonBody, Path, RawJson, Refusal, Schema, given, or,
     public_schemas::ModerationDetails, text_decoding::optional_judged,
 };
 use domain::{
@@ -14,7 +14,7 @@ use domain::{
     score::{Category, Scores},
 };
 use management::rule_groups::trials::{self, NewTrial, Trial};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -52,11 +52,11 @@ impl Trials {
 }
 
 /// A sample, and the rules that judge it.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewTest {
     /// The text, as it would be submitted.
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[serde(default, deserialize_with = "optional_judged")]
     text: Option<String>,
     /// The scores to use. If omitted, the providers are asked, if the rules ask for scores and this process knows
@@ -88,7 +88,7 @@ impl From<NewTest> for NewTrial {
 }
 
 /// The result of a trial.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct TestResult {
     /// The status that an item with this content would get, if no other group judged it.
     status: Field<Status>,
@@ -101,7 +101,7 @@ pub(crate) struct TestResult {
     /// The rules that the sample violates and what they matched, with nothing masked.
     matches: Vec<TestMatch>,
     /// The scores that the rules were compared with. `null` if there were none.
-    #[oai(nullable)]
+    #[schema(nullable)]
     scores: Option<Field<Scores>>,
     /// Where the scores come from: `request`, `providers` or `nowhere`.
     scores_from: String,
@@ -110,7 +110,7 @@ pub(crate) struct TestResult {
 }
 
 /// A rule that the sample violates, and why.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct TestMatch {
     /// The rule.
     rule_id: Uuid,
@@ -121,26 +121,26 @@ struct TestMatch {
     /// What the rule asks for: `reject` or `review`.
     effect: String,
     /// The text that was matched, as it is in the sample. `null` for a score.
-    #[oai(nullable)]
+    #[schema(nullable)]
     matched_text: Option<String>,
     /// The reading of the text in which the match was found: `original`, `folded` or `loose`. `null` for a score. More may be
     /// added.
-    #[oai(nullable)]
+    #[schema(nullable)]
     view: Option<String>,
     /// Where the match begins, in bytes of the text in UTF-8. `null` for a score.
-    #[oai(nullable)]
+    #[schema(nullable)]
     starts_at: Option<u64>,
     /// Where the match ends, in bytes of the text in UTF-8. `null` for a score.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ends_at: Option<u64>,
     /// The category that was scored. `null` for a text.
-    #[oai(nullable)]
+    #[schema(nullable)]
     category: Option<String>,
     /// The score. `null` for a text.
-    #[oai(nullable)]
+    #[schema(nullable)]
     score: Option<f64>,
     /// The threshold that the score reached. `null` for a text.
-    #[oai(nullable)]
+    #[schema(nullable)]
     threshold: Option<f64>,
 }
 

@@ -1,13 +1,13 @@
 //! A rule group's versions: list, create, read, make one live, and see which were live when.
 
-use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Time, given};
+use api_common::{Code, Created, Field, Json, JsonBody, Path, Query, Refusal, Schema, Time, given};
 use domain::{
     id::{ActorId, GroupVersionId, RuleGroupId},
     reason::Reason,
     scope::Scope,
 };
 use management::rule_groups::versions::{self, NewVersion};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::rule_group::{ListedVersion, Publication, Version};
@@ -136,7 +136,7 @@ impl Versions {
 }
 
 /// A version of a rule group. It never changes.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct RuleGroupVersion {
     /// The ID of the version.
     id: Uuid,
@@ -147,7 +147,7 @@ pub(crate) struct RuleGroupVersion {
     /// How many rules it has.
     rule_count: i32,
     /// The token that created it. `null` if it was created from the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
     created_at: Field<Time>,
@@ -167,11 +167,10 @@ impl From<ListedVersion> for RuleGroupVersion {
 }
 
 /// A version with its rules.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct RuleGroupVersionWithRules {
     /// The version.
     #[serde(flatten)]
-    #[oai(flatten)]
     version: RuleGroupVersion,
     /// The version's rules, in the order of evaluation.
     rules: Vec<RuleDocument>,
@@ -187,13 +186,13 @@ impl From<Version> for RuleGroupVersionWithRules {
 }
 
 /// A version to create from the draft.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRuleGroupVersion {
     /// The revision of the draft that you read. If it is outdated, you get 409 (`draft_changed`).
     revision: i64,
     /// A note about the version.
-    #[oai(nullable)]
+    #[schema(nullable)]
     note: Option<Field<Reason>>,
     /// Whether the version is live at once. The default is `true`. With `false`, you can make it live later, or have it judge
     /// in the shadow.
@@ -212,7 +211,7 @@ impl From<NewRuleGroupVersion> for NewVersion {
 }
 
 /// The version to make live.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LiveVersionChange {
     /// A version of the group.
@@ -220,7 +219,7 @@ pub(crate) struct LiveVersionChange {
 }
 
 /// An entry in the history of live versions.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct RuleGroupPublication {
     /// The ID of the entry.
     id: Uuid,
@@ -229,7 +228,7 @@ pub(crate) struct RuleGroupPublication {
     /// The number of the version.
     version_number: i32,
     /// The token that published it. `null` if it was published from the command line.
-    #[oai(nullable)]
+    #[schema(nullable)]
     published_by: Option<Uuid>,
     /// When it began to judge new submissions.
     published_at: Field<Time>,

@@ -1,6 +1,6 @@
 //! The fields of a new site, and the fields that can be changed later.
 
-use api_common::{Field, given, or, or_null};
+use api_common::{Field, Schema, given, or, or_null};
 use domain::{
     id::{RuleGroupId, TeamId},
     image::ImageRetentionDays,
@@ -13,12 +13,11 @@ use domain::{
     policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
 };
-use poem_openapi::Object;
 use serde::Deserialize;
 use store::site::settings::Settings;
 
 /// A site to create.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewSite {
     /// The name of the site. No other site of the team can have the same name.
@@ -32,7 +31,7 @@ pub(super) struct NewSite {
     /// The rule groups that together judge submissions that name no group, in this order. The
     /// default is none.
     #[serde(default)]
-    #[oai(default, validator(max_items = 50))]
+    #[schema(empty_by_default, max_items = 50)]
     rule_group_ids: Vec<Field<RuleGroupId>>,
     /// What happens to content that could not be checked. The default is `review`.
     #[serde(default, deserialize_with = "given")]
@@ -42,20 +41,20 @@ pub(super) struct NewSite {
     status_vocabulary: Option<Field<StatusVocabulary>>,
     /// The providers that analyse texts, in order of preference. `null` means the order that the
     /// operator configured.
-    #[oai(nullable, validator(min_items = 1, max_items = 20))]
+    #[schema(nullable, min_items = 1, max_items = 20)]
     providers: Option<Vec<String>>,
     /// The policy, in words, for models that judge by one. `null` means the policy that the
     /// operator configured.
-    #[oai(nullable)]
+    #[schema(nullable)]
     policy: Option<Field<Policy>>,
     /// For how many seconds a provider's answer is reused for equal texts of this site. `null`
     /// means that every text is sent to the provider.
-    #[oai(nullable)]
+    #[schema(nullable)]
     answer_cache_seconds: Option<Field<AnswerCacheSeconds>>,
     /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901) such as `/user/id`. Items that are
     /// accepted from then on have this text or number as their `author`, if it has 1 to 200 characters. `null` means that
     /// items have no author.
-    #[oai(nullable)]
+    #[schema(nullable)]
     author_pointer: Option<Field<MetadataPointer>>,
     /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge. The default is `true`.
     #[serde(default, deserialize_with = "given")]
@@ -65,17 +64,17 @@ pub(super) struct NewSite {
     compat_unchecked: Option<Field<CompatUnchecked>>,
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
-    #[oai(nullable)]
+    #[schema(nullable)]
     submissions_per_minute: Option<Field<PerMinute>>,
     /// The most status queries that each site key can make in a UTC minute. `null` means the limit
     /// of the team's plan.
-    #[oai(nullable)]
+    #[schema(nullable)]
     status_queries_per_minute: Option<Field<PerMinute>>,
     /// For how many days items are kept after the last verdict. `null` means for ever.
-    #[oai(nullable)]
+    #[schema(nullable)]
     item_retention_days: Option<Field<ItemRetentionDays>>,
     /// For how many days the content of items is kept after the last verdict. `null` means as long as the item.
-    #[oai(nullable)]
+    #[schema(nullable)]
     content_retention_days: Option<Field<ContentRetentionDays>>,
     /// For how many days image files are kept after the last verdict. The default is 30.
     #[serde(default, deserialize_with = "given")]
@@ -116,7 +115,7 @@ fn plain(groups: Vec<Field<RuleGroupId>>) -> Vec<RuleGroupId> {
 }
 
 /// Fields of a site to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::option_option, reason = "absent and null are two things")]
 pub(crate) struct SiteChange {
@@ -132,23 +131,23 @@ pub(crate) struct SiteChange {
     /// The providers that analyse texts from now on, in order of preference. `null` means the order
     /// that the operator configured.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable, validator(min_items = 1, max_items = 20))]
+    #[schema(nullable, min_items = 1, max_items = 20)]
     providers: Option<Option<Vec<String>>>,
     /// The policy, in words, for models that judge by one. `null` means the policy that the
     /// operator configured.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     policy: Option<Option<Field<Policy>>>,
     /// For how many seconds a provider's answer is reused for equal texts of this site. `null`
     /// means that every text is sent to the provider; stored answers are removed.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     answer_cache_seconds: Option<Option<Field<AnswerCacheSeconds>>>,
     /// Where the `metadata` of submissions has their author: a JSON pointer (RFC 6901) such as `/user/id`. Items that are
     /// accepted from then on have this text or number as their `author`, if it has 1 to 200 characters. `null` means that
     /// new items have no author. Items that were accepted before keep what they have.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     author_pointer: Option<Option<Field<MetadataPointer>>>,
     /// Whether the endpoints for clients of OpenAI and Perspective keep the items that they judge from now on.
     #[serde(default, deserialize_with = "given")]
@@ -159,20 +158,20 @@ pub(crate) struct SiteChange {
     /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
     /// the team's plan.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     submissions_per_minute: Option<Option<Field<PerMinute>>>,
     /// The most status queries that each site key can make in a UTC minute. `null` means the limit
     /// of the team's plan.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     status_queries_per_minute: Option<Option<Field<PerMinute>>>,
     /// For how many days items are kept after the last verdict. `null` means for ever.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     item_retention_days: Option<Option<Field<ItemRetentionDays>>>,
     /// For how many days the content of items is kept after the last verdict. `null` means as long as the item.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     content_retention_days: Option<Option<Field<ContentRetentionDays>>>,
     /// For how many days image files are kept after the last verdict.
     #[serde(default, deserialize_with = "given")]
@@ -186,7 +185,7 @@ pub(crate) struct SiteChange {
     /// The rule groups that together judge submissions from now on. This replaces the whole list.
     /// If it is empty, the default group judges.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(max_items = 50))]
+    #[schema(max_items = 50)]
     rule_group_ids: Option<Vec<Field<RuleGroupId>>>,
 }
 

@@ -1,6 +1,6 @@
 //! Deliveries: list, read, send again.
 
-use api_common::{Accepted, Code, Field, Json, Path, Query, Refusal, Time};
+use api_common::{Accepted, Code, Field, Json, Path, Query, Refusal, Schema, Time};
 use domain::{
     event::EventKind,
     id::{DeliveryId, SiteId},
@@ -8,7 +8,7 @@ use domain::{
     webhook::DeliveryStatus,
 };
 use management::deliveries::{self, SentHeader, headers};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::delivery::{Delivery, Filter, Listed, LoggedAttempt};
@@ -130,7 +130,7 @@ pub(super) fn descriptions() -> Vec<Operation> {
 }
 
 /// An event's delivery to an endpoint.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct WebhookDelivery {
     /// The delivery's id: the `X-Service-Delivery-ID` of its attempts.
     id: Uuid,
@@ -150,10 +150,10 @@ pub(crate) struct WebhookDelivery {
     /// Attempts made so far.
     attempts: i16,
     /// When the next attempt is due. `null` when the delivery has ended.
-    #[oai(nullable)]
+    #[schema(nullable)]
     next_attempt_at: Option<Field<Time>>,
     /// When it ended. `null` while it is pending.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ended_at: Option<Field<Time>>,
 }
 
@@ -175,13 +175,12 @@ impl From<Listed> for WebhookDelivery {
 }
 
 /// A delivery with its request and its attempts.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct WebhookDeliveryItem {
     /// The site.
     site_id: Uuid,
     /// The delivery as lists show it.
     #[serde(flatten)]
-    #[oai(flatten)]
     listed: WebhookDelivery,
     /// The request that every attempt sends.
     request: DeliveryRequest,
@@ -209,7 +208,7 @@ impl From<Delivery> for WebhookDeliveryItem {
 }
 
 /// The request that every attempt of a delivery sends.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct DeliveryRequest {
     /// Its headers, including the endpoint's own headers as they are now.
     headers: Vec<DeliveryHeader>,
@@ -218,12 +217,12 @@ struct DeliveryRequest {
 }
 
 /// A header of a delivery's attempts.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct DeliveryHeader {
     /// Its name, in lower case.
     name: String,
     /// Its value. `null` if each attempt has its own, and for the endpoint's own headers, whose values are never shown.
-    #[oai(nullable)]
+    #[schema(nullable)]
     value: Option<String>,
 }
 
@@ -237,7 +236,7 @@ impl From<SentHeader> for DeliveryHeader {
 }
 
 /// One attempt.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct DeliveryAttempt {
     /// Its number. Attempts count from 1 and continue when the delivery is sent again.
     number: i16,
@@ -246,20 +245,20 @@ struct DeliveryAttempt {
     /// How long it took, in milliseconds.
     duration_ms: i32,
     /// The URL it was sent to. `null` if it was not recorded.
-    #[oai(nullable)]
+    #[schema(nullable)]
     url: Option<String>,
     /// How it ended: `delivered` (any 2xx), `gone` (410) or `status` (any other status). Without an answer: `timeout`,
     /// `connect`, `tls`, `protocol` or `refused` (the address is not permitted). More values may be added.
     outcome: String,
     /// The answer's HTTP status. `null` if there was no answer.
-    #[oai(nullable)]
+    #[schema(nullable)]
     status_code: Option<i16>,
     /// The first 2 KiB of the answer to a failed attempt, as text. It is kept for a delivery's last three attempts. `null`
     /// for a success, for an older attempt, and if there was no answer.
-    #[oai(nullable)]
+    #[schema(nullable)]
     response_body: Option<String>,
     /// Why there was no answer. `null` if there was one.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<String>,
 }
 

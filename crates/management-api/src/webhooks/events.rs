@@ -1,13 +1,13 @@
 //! Events: what happened to a site's items, and which endpoints were subscribed.
 
-use api_common::{Field, Json, Path, Query, Refusal, Time};
+use api_common::{Field, Json, Path, Query, Refusal, Schema, Time};
 use domain::{
     event::EventKind,
     id::{EventId, SiteId},
     scope::Scope,
 };
 use management::events;
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::Serialize;
 use serde_json::json;
 use store::event::{Filter, Listed, Told};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::{After, Caller, Limit, List, Operation, Part, Tag, example_values};
 
 /// Something that happened to an item of a site.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct WebhookEvent {
     /// The event: the `webhook-id` of all its deliveries.
     id: Uuid,
@@ -32,7 +32,7 @@ struct WebhookEvent {
 }
 
 /// An event's delivery to an endpoint, in short.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct WebhookEventDelivery {
     /// The delivery's id: the `X-Service-Delivery-ID` of its attempts.
     delivery_id: Uuid,

@@ -1,9 +1,9 @@
 //! The secrets that sign a site's webhooks: read when they sign, rotate.
 
-use api_common::{Field, Json, JsonBody, Path, Refusal, Time, given};
+use api_common::{Field, Json, JsonBody, Path, Refusal, Schema, Time, given};
 use domain::{id::SiteId, scope::Scope};
 use management::webhook_secrets::{self, Dropped, IssuedSecret};
-use poem_openapi::{Object, OpenApi};
+use poem_openapi::OpenApi;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::site::webhook_secret::Standing;
@@ -11,16 +11,16 @@ use store::site::webhook_secret::Standing;
 use crate::{Caller, Operation, Tag, example_values};
 
 /// When a site's webhook secrets sign. The secrets themselves are not shown.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct WebhookSecret {
     /// Since when the current secret signs. `null` means since the site was created.
-    #[oai(nullable)]
+    #[schema(nullable)]
     signs_since: Option<Field<Time>>,
     /// Until when the previous secret signs as well. `null` if there is none.
-    #[oai(nullable)]
+    #[schema(nullable)]
     previous_until: Option<Field<Time>>,
     /// When the next secret begins to sign. `null` if there is none.
-    #[oai(nullable)]
+    #[schema(nullable)]
     next_at: Option<Field<Time>>,
 }
 
@@ -35,7 +35,7 @@ impl From<Standing> for WebhookSecret {
 }
 
 /// When the new secret begins to sign.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRotation {
     /// When the new secret begins to sign, at most 30 days ahead. If omitted or in the past, it signs at once.
@@ -44,7 +44,7 @@ pub(crate) struct NewRotation {
 }
 
 /// A new webhook secret.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct IssuedWebhookSecret {
     /// The secret itself, for your receivers. It is shown only here.
     secret: String,
@@ -54,7 +54,7 @@ pub(crate) struct IssuedWebhookSecret {
     previous_until: Field<Time>,
     /// Which older secret this rotation dropped at once: `next` was scheduled and will never sign; `previous` no longer
     /// signs although its 24 hours were not over. `null` if none was dropped. More values may be added.
-    #[oai(nullable)]
+    #[schema(nullable)]
     dropped: Option<String>,
 }
 

@@ -2,12 +2,12 @@
 
 use std::{fmt, str::FromStr};
 
-use api_common::{Described, Field, Refusal, Time};
+use api_common::{Described, Field, Refusal, Schema, Time};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use domain::bounded_integer::BoundedInteger;
 use management::FieldProblem;
-use poem_openapi::{Object, registry::MetaSchema};
+use poem_openapi::registry::MetaSchema;
 use queue::{
     Group, JobId, Lane,
     dead_jobs::{Batch, Filter, Place, Replay},
@@ -170,41 +170,41 @@ const MOST: i64 = 1_000;
 const DEFAULT: u32 = 100;
 
 /// Which dead jobs to enqueue again. A job must meet every given condition.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewDeadJobReplay {
     /// Only jobs with these IDs.
-    #[oai(nullable, validator(min_items = 1, max_items = 1_000))]
+    #[schema(nullable, min_items = 1, max_items = 1_000)]
     ids: Option<Vec<Field<JobNumber>>>,
     /// Only jobs of this queue.
-    #[oai(nullable)]
+    #[schema(nullable)]
     queue: Option<Field<QueueKey>>,
     /// Only jobs that died of this cause.
-    #[oai(nullable)]
+    #[schema(nullable)]
     cause: Option<Field<Cause>>,
     /// Only jobs with this text in their error.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<Field<ErrorText>>,
     /// Only jobs of this team, in all its lanes.
-    #[oai(nullable)]
+    #[schema(nullable)]
     team_id: Option<Uuid>,
     /// Only jobs of this lane: an endpoint in `webhooks`, and otherwise a team.
-    #[oai(nullable)]
+    #[schema(nullable)]
     lane_id: Option<Uuid>,
     /// Only jobs that died at this time or later.
-    #[oai(nullable)]
+    #[schema(nullable)]
     since: Option<Field<Time>>,
     /// Only jobs that died before this time.
-    #[oai(nullable)]
+    #[schema(nullable)]
     until: Option<Field<Time>>,
     /// Must be `true` if there is no condition. Then every dead job is replayed.
-    #[oai(nullable)]
+    #[schema(nullable)]
     all: Option<bool>,
     /// How many dead jobs this request looks at. Without it, 100.
-    #[oai(nullable)]
+    #[schema(nullable)]
     limit: Option<Field<Visited>>,
     /// Where to continue: the `next_cursor` of the answer to the same request.
-    #[oai(nullable)]
+    #[schema(nullable)]
     cursor: Option<Field<ReplayCursor>>,
 }
 
@@ -278,14 +278,14 @@ impl Wanted {
 }
 
 /// What one step of a replay did.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct DeadJobReplay {
     /// How many jobs were enqueued again. It can be 0 before the end, if none of the jobs that were
     /// looked at met all conditions.
     replayed: i64,
     /// Send it as `cursor`, with the same conditions, to go on. `null` if nothing is left to look
     /// at.
-    #[oai(nullable)]
+    #[schema(nullable)]
     next_cursor: Option<String>,
 }
 

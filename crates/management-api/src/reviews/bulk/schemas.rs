@@ -1,6 +1,6 @@
 //! Bulk decisions in requests and responses.
 
-use api_common::{Field, Time, given};
+use api_common::{Field, Schema, Time, given};
 use domain::{
     author::Author,
     bounded_integer::BoundedInteger,
@@ -19,38 +19,37 @@ use management::{
         bulk::{self, Meant},
     },
 };
-use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::reviews::schemas::Review;
 
 /// Which reviews are meant: those that match all members. Reviews that somebody has are never meant.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewReviewFilter {
     /// Only reviews of items of this site.
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[serde(default)]
     site_id: Option<Field<SiteId>>,
     /// Only reviews of this severity.
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[serde(default)]
     severity: Option<Field<Severity>>,
     /// Only reviews for which this policy is suggested.
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[serde(default)]
     policy_id: Option<Field<ReviewPolicyId>>,
     /// Only reviews of items that the machine flagged for this category.
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[serde(default)]
     category: Option<Field<Category>>,
     /// Only reviews of items that a rule with this name matched.
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[serde(default)]
     rule: Option<Field<Name>>,
     /// Only reviews of items by this author.
-    #[oai(nullable)]
+    #[schema(nullable)]
     #[serde(default)]
     author: Option<Field<Author>>,
 }
@@ -69,25 +68,25 @@ impl From<NewReviewFilter> for bulk::Filter {
 }
 
 /// Which reviews were meant: those that matched all members that are not `null`.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewFilter {
     /// Reviews of items of this site.
-    #[oai(nullable)]
+    #[schema(nullable)]
     site_id: Option<Field<SiteId>>,
     /// Reviews of this severity.
-    #[oai(nullable)]
+    #[schema(nullable)]
     severity: Option<Field<Severity>>,
     /// Reviews for which this policy was suggested.
-    #[oai(nullable)]
+    #[schema(nullable)]
     policy_id: Option<Field<ReviewPolicyId>>,
     /// Reviews of items that the machine had flagged for this category.
-    #[oai(nullable)]
+    #[schema(nullable)]
     category: Option<Field<Category>>,
     /// Reviews of items that a rule with this name had matched.
-    #[oai(nullable)]
+    #[schema(nullable)]
     rule: Option<Field<Name>>,
     /// Reviews of items by this author.
-    #[oai(nullable)]
+    #[schema(nullable)]
     author: Option<Field<Author>>,
 }
 
@@ -105,7 +104,7 @@ impl From<bulk::Filter> for ReviewFilter {
 }
 
 /// What a bulk decision would be about.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct BulkPreview {
     /// How many reviews match. Send it with the decision. At most 10,000.
     count: usize,
@@ -116,7 +115,7 @@ pub(crate) struct BulkPreview {
 }
 
 /// A review that a bulk decision would be about.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct PreviewedReview {
     /// The item. `getMediaPreview` shows its image.
     media_id: Uuid,
@@ -143,7 +142,7 @@ impl TryFrom<bulk::Preview> for BulkPreview {
 }
 
 /// One decision about many reviews. Give either `review_ids`, or `filter` and `count`.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBulkDecision {
     /// Whether the items may be displayed.
@@ -156,7 +155,7 @@ pub(crate) struct NewBulkDecision {
     reason: Option<Field<Reason>>,
     /// The reviews.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(min_items = 1, max_items = 500))]
+    #[schema(min_items = 1, max_items = 500)]
     review_ids: Option<Vec<Field<ReviewId>>>,
     /// Which reviews: all that match.
     #[serde(default, deserialize_with = "given")]
@@ -200,19 +199,19 @@ impl NewBulkDecision {
 }
 
 /// One decision about many reviews, and how far it has got.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct BulkDecision {
     /// The bulk decision.
     id: Uuid,
     /// What was decided.
     decision: Field<Ruling>,
     /// The policy by which the items are rejected.
-    #[oai(nullable)]
+    #[schema(nullable)]
     policy_id: Option<Uuid>,
     /// The reason, which the application can read.
     reason: String,
     /// Which reviews were meant. `null` if they were named.
-    #[oai(nullable)]
+    #[schema(nullable)]
     filter: Option<ReviewFilter>,
     /// How many reviews it is about.
     total: i32,
@@ -225,14 +224,14 @@ pub(crate) struct BulkDecision {
     /// Its state.
     state: Field<State>,
     /// Why it failed. `null` if it did not.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<String>,
     /// The person or token that decided.
     created_by: Uuid,
     /// When it was started.
     created_at: Field<Time>,
     /// When it ended. `null` while it runs. The last decisions may still be held then.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ended_at: Option<Field<Time>>,
 }
 

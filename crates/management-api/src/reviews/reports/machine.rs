@@ -1,16 +1,15 @@
 //! How the machine compares with people, in answers.
 
-use api_common::Field;
+use api_common::{Field, Schema};
 use domain::{precision_recall::Point, score::Category};
 use management::reviews::quality::{Curve, Machine, MatchedRule, RuleCurves};
-use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::proportion::ReviewProportion;
 
 /// How the machine compares with people, over items that people decided. Items that only the machine decided are not counted.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct ReviewMachine {
     /// How many items were compared.
     items: usize,
@@ -25,7 +24,7 @@ pub(super) struct ReviewMachine {
 }
 
 /// A rule with thresholds, and what others would have found.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewThresholdRule {
     /// Its group.
     rule_group_id: Uuid,
@@ -38,10 +37,10 @@ struct ReviewThresholdRule {
     /// What it looks for.
     category: Field<Category>,
     /// The rule's threshold for review.
-    #[oai(nullable)]
+    #[schema(nullable)]
     review_at: Option<f64>,
     /// The rule's threshold for rejection.
-    #[oai(nullable)]
+    #[schema(nullable)]
     reject_at: Option<f64>,
     /// With the score that the rule looks at: the highest of any provider.
     overall: ReviewCurve,
@@ -50,7 +49,7 @@ struct ReviewThresholdRule {
 }
 
 /// What thresholds would have found with the scores of a provider.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewProviderCurve {
     /// The provider's name.
     provider: String,
@@ -59,22 +58,22 @@ struct ReviewProviderCurve {
 }
 
 /// What thresholds would have found. An item is positive if people rejected it.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewCurve {
     /// Items that the rule's group had judged and that have the score, and how many of them people rejected.
     rejected: ReviewProportion,
     /// The thresholds 0.05 to 0.95.
     points: Vec<ReviewCurvePoint>,
     /// The rule's threshold for review.
-    #[oai(nullable)]
+    #[schema(nullable)]
     review: Option<ReviewCurvePoint>,
     /// The rule's threshold for rejection.
-    #[oai(nullable)]
+    #[schema(nullable)]
     reject: Option<ReviewCurvePoint>,
 }
 
 /// What a threshold would have found.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewCurvePoint {
     /// The threshold.
     threshold: f64,
@@ -85,14 +84,14 @@ struct ReviewCurvePoint {
 }
 
 /// How often people rejected what a rule had matched.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewRuleMatches {
     /// The rule. It may be one of an earlier version.
     rule_id: Uuid,
     /// Its name when it matched last.
     rule_name: String,
     /// Its kind. `null` if this version does not know it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     rule_type: Option<String>,
     /// Items that it had matched, and how many of them people rejected.
     rejected: ReviewProportion,

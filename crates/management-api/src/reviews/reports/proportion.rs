@@ -1,24 +1,24 @@
 //! Shares in the reports, with their uncertainty.
 
+use api_common::Schema;
 use domain::proportion::Proportion;
-use poem_openapi::Object;
 use serde::Serialize;
 
 /// So many of so many, and how certain the share is.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(super) struct ReviewProportion {
     /// How many.
     count: u64,
     /// Of how many.
     of: u64,
     /// The share, from 0 to 1. `null` of nothing.
-    #[oai(nullable)]
+    #[schema(nullable)]
     share: Option<f64>,
     /// The lower end of the Wilson interval of 95 %.
-    #[oai(nullable)]
+    #[schema(nullable)]
     low: Option<f64>,
     /// The upper end.
-    #[oai(nullable)]
+    #[schema(nullable)]
     high: Option<f64>,
 }
 

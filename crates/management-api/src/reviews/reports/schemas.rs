@@ -1,21 +1,20 @@
 //! The reports of the desk in responses.
 
-use api_common::{Field, Time};
+use api_common::{Field, Schema, Time};
 use domain::{id::SiteId, review::Severity};
 use management::reviews::quality::{
     Agreement, Backlog, ByPolicy, NamedPolicy, Overturned, Person, Quality, Speed,
 };
-use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::{machine::ReviewMachine, proportion::ReviewProportion};
 
 /// The reports of the desk.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct ReviewQuality {
     /// The site. `null` if the figures are those of the team.
-    #[oai(nullable)]
+    #[schema(nullable)]
     site_id: Option<Uuid>,
     /// From this time on.
     from: Field<Time>,
@@ -48,7 +47,7 @@ pub(crate) struct ReviewQuality {
 }
 
 /// A policy, as reports name it.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct NamedReviewPolicy {
     /// The policy.
     id: Uuid,
@@ -59,7 +58,7 @@ struct NamedReviewPolicy {
 }
 
 /// What waits now.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewBacklogs {
     /// By site.
     by_site: Vec<ReviewSiteBacklog>,
@@ -70,29 +69,29 @@ struct ReviewBacklogs {
 }
 
 /// What waits at a site.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewSiteBacklog {
     /// The site.
     site_id: Uuid,
     /// The site's name.
-    #[oai(nullable)]
+    #[schema(nullable)]
     site_name: Option<String>,
     /// What waits.
     backlog: ReviewBacklog,
 }
 
 /// What waits for which a policy is suggested.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewPolicyBacklog {
     /// The policy. `null`: no policy is suggested.
-    #[oai(nullable)]
+    #[schema(nullable)]
     policy: Option<NamedReviewPolicy>,
     /// What waits.
     backlog: ReviewBacklog,
 }
 
 /// Reviews that wait.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewBacklog {
     /// How many there are, those that somebody has included.
     reviews: i64,
@@ -104,23 +103,23 @@ struct ReviewBacklog {
 
 /// How long decisions took, in seconds from the beginning of the wait. A percentile is the time of one of the decisions (nearest
 /// rank).
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewSpeed {
     /// Half of the decisions took at most so long.
-    #[oai(nullable)]
+    #[schema(nullable)]
     p50_seconds: Option<f64>,
     /// 90 % of the decisions took at most so long.
-    #[oai(nullable)]
+    #[schema(nullable)]
     p90_seconds: Option<f64>,
     /// 99 % of the decisions took at most so long.
-    #[oai(nullable)]
+    #[schema(nullable)]
     p99_seconds: Option<f64>,
     /// How many were made in time: the site's desk settings say how long that is.
     in_time: ReviewProportion,
 }
 
 /// How long decisions of a severity took.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewSeveritySpeed {
     /// The severity.
     severity: Field<Severity>,
@@ -129,12 +128,12 @@ struct ReviewSeveritySpeed {
 }
 
 /// What a person did.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewPerson {
     /// The person or the token.
     id: Uuid,
     /// What they are called. `null` if they are gone.
-    #[oai(nullable)]
+    #[schema(nullable)]
     name: Option<String>,
     /// Decisions of all kinds, audits and known answers included.
     decisions: u64,
@@ -149,7 +148,7 @@ struct ReviewPerson {
 }
 
 /// How far two people agreed who did not know of each other.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewAgreement {
     /// How many items two people had to decide.
     two_people: u64,
@@ -159,28 +158,28 @@ struct ReviewAgreement {
     agreed: ReviewProportion,
     /// Cohen's kappa: 1 if people always agree, 0 if they agree as often as chance would. `null` without items, and if everybody
     /// always said the same.
-    #[oai(nullable)]
+    #[schema(nullable)]
     kappa: Option<f64>,
     /// The lower end of the interval of 95 %, with the asymptotic standard error.
-    #[oai(nullable)]
+    #[schema(nullable)]
     kappa_low: Option<f64>,
     /// The upper end.
-    #[oai(nullable)]
+    #[schema(nullable)]
     kappa_high: Option<f64>,
 }
 
 /// How far two people agreed about a policy.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewPolicyAgreement {
     /// The most severe policy that was suggested, or else the one that the first person named. `null` without one.
-    #[oai(nullable)]
+    #[schema(nullable)]
     policy: Option<NamedReviewPolicy>,
     /// How far they agreed.
     agreement: ReviewAgreement,
 }
 
 /// How often a second look overturned a verdict.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewOverturned {
     /// All second looks.
     total: ReviewProportion,
@@ -193,10 +192,10 @@ struct ReviewOverturned {
 }
 
 /// How often a second look overturned a verdict about a policy.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct ReviewPolicyOverturned {
     /// The policy, as in `agreement_by_policy`.
-    #[oai(nullable)]
+    #[schema(nullable)]
     policy: Option<NamedReviewPolicy>,
     /// How often.
     overturned: ReviewOverturned,

@@ -1,6 +1,6 @@
 //! A backtest's progress, and what it has found.
 
-use api_common::{Field, Time, openapi::extend};
+use api_common::{Field, Schema, Time, openapi::extend};
 use domain::{
     backtest::{Agreement, Count, Decided},
     chain::State,
@@ -8,7 +8,6 @@ use domain::{
     media::Status,
 };
 use management::rule_groups::backtests;
-use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::backtest;
@@ -17,11 +16,10 @@ use uuid::Uuid;
 use crate::example_values;
 
 /// A backtest with its findings.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct BacktestReport {
     /// The backtest.
     #[serde(flatten)]
-    #[oai(flatten)]
     backtest: Backtest,
     /// How many items got which status from the machine, which one they would get, and what people decided.
     counts: Vec<BacktestCount>,
@@ -32,7 +30,7 @@ pub(crate) struct BacktestReport {
 }
 
 /// The number of items with the same statuses and decision.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct BacktestCount {
     /// The status that the machine gave them at the time.
     old_status: Field<Status>,
@@ -45,7 +43,7 @@ struct BacktestCount {
 }
 
 /// How verdicts of one kind agree with what people decided. Only items that somebody decided about count.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 struct BacktestAgreement {
     /// The kind of verdict: `rejected`, `pending_review`, or `stopped`, which means either of them.
     kind: String,
@@ -54,10 +52,10 @@ struct BacktestAgreement {
     /// Of these, the number of items that people rejected.
     rejected_by_people: u64,
     /// The share of these items that people rejected, from 0 to 1. `null` if there are no such items.
-    #[oai(nullable)]
+    #[schema(nullable)]
     precision: Option<f64>,
     /// Of all items that people rejected, the share that had such a verdict, from 0 to 1. `null` if people rejected none.
-    #[oai(nullable)]
+    #[schema(nullable)]
     recall: Option<f64>,
 }
 
@@ -107,7 +105,7 @@ fn agreement(
 }
 
 /// An item that would get another status.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct BacktestChangeEntry {
     /// The media item.
     media_id: Uuid,
@@ -134,7 +132,7 @@ impl From<backtest::Change> for BacktestChangeEntry {
 }
 
 /// A replay of rules over items that were judged before.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct Backtest {
     /// The ID of the backtest.
     id: Uuid,
@@ -143,13 +141,13 @@ pub(crate) struct Backtest {
     /// The group that is tried.
     rule_group_id: Uuid,
     /// The version of the group. `null` means the draft as it was.
-    #[oai(nullable)]
+    #[schema(nullable)]
     version_id: Option<Uuid>,
     /// The site whose items are replayed. `null` means all sites of the team.
-    #[oai(nullable)]
+    #[schema(nullable)]
     site_id: Option<Uuid>,
     /// Only items accepted at this time or later. `null` means no limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     since: Option<Field<Time>>,
     /// Only items accepted before this time.
     until: Field<Time>,
@@ -172,15 +170,15 @@ pub(crate) struct Backtest {
     /// Of the items that were judged again, those that would get another status.
     changed: i64,
     /// Why it failed. `null` if it has not failed.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<String>,
     /// The token that started it.
-    #[oai(nullable)]
+    #[schema(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Field<Time>,
     /// When it ended. `null` while it runs.
-    #[oai(nullable)]
+    #[schema(nullable)]
     ended_at: Option<Field<Time>>,
 }
 

@@ -1,6 +1,6 @@
 //! A webhook endpoint in responses, and the result of a test.
 
-use api_common::{Field, Time, given};
+use api_common::{Field, Schema, Time, given};
 use domain::{
     breaker::Allowed,
     event::EventKind,
@@ -9,7 +9,6 @@ use domain::{
     webhook::{CustomHeader, EndpointUrl, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES},
 };
 use management::endpoints::{EndpointChange, NewEndpoint, NewHeader, PerSecond};
-use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::endpoint::{Pinged, crud::Endpoint};
@@ -18,7 +17,7 @@ use uuid::Uuid;
 use crate::example_values;
 
 /// Where a site's events go.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct WebhookEndpoint {
     /// The endpoint.
     id: Uuid,
@@ -29,29 +28,29 @@ pub(crate) struct WebhookEndpoint {
     /// The kinds of event that it gets. More kinds may be added.
     events: Vec<String>,
     /// What it is for, in your own words.
-    #[oai(nullable)]
+    #[schema(nullable)]
     description: Option<String>,
     /// The most requests a second that it gets. `null` means no limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     max_per_second: Option<i32>,
     /// The names of the custom headers of every request. Their values are never shown.
     header_names: Vec<String>,
     /// When it was created.
     created_at: Field<Time>,
     /// When it was disabled. `null` if it is enabled.
-    #[oai(nullable)]
+    #[schema(nullable)]
     disabled_at: Option<Field<Time>>,
     /// Why it was disabled: its owner's reason, or that it answered 410 Gone, or that no delivery succeeded for five days.
-    #[oai(nullable)]
+    #[schema(nullable)]
     disabled_reason: Option<String>,
     /// Its first failure since its last success. `null` if its last attempt succeeded.
-    #[oai(nullable)]
+    #[schema(nullable)]
     failing_since: Option<Field<Time>>,
     /// Its circuit breaker: `closed`, `open` (it keeps failing, so nothing is sent) or `half_open` (one request tests
     /// whether it works again). More states may be added.
     breaker: String,
     /// Until when nothing more is sent. `null` if requests are sent.
-    #[oai(nullable)]
+    #[schema(nullable)]
     breaker_until: Option<Field<Time>>,
     /// How many of its last 1,000 deliveries are pending.
     waiting_deliveries: i64,
@@ -87,7 +86,7 @@ impl From<Endpoint> for WebhookEndpoint {
 }
 
 /// Why an endpoint is disabled.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewDisabling {
     /// The reason. It is shown with the endpoint.
@@ -95,25 +94,25 @@ pub(crate) struct NewDisabling {
 }
 
 /// The result of a retry.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct WebhookRetry {
     /// How many deliveries waited for their next attempt and are due now.
     pub(super) deliveries: u64,
 }
 
 /// The result of a test.
-#[derive(Serialize, Object)]
+#[derive(Serialize, Schema)]
 pub(crate) struct WebhookPing {
     /// How it ended, in one word, as for attempts of deliveries: `delivered` is any 2xx. More values may be added.
     outcome: String,
     /// The answer's HTTP status. `null` if there was no answer.
-    #[oai(nullable)]
+    #[schema(nullable)]
     status_code: Option<u16>,
     /// The first 2 KiB of the answer, as text. `null` if there was no answer.
-    #[oai(nullable)]
+    #[schema(nullable)]
     response_body: Option<String>,
     /// Why there was no answer. `null` if there was one.
-    #[oai(nullable)]
+    #[schema(nullable)]
     error: Option<String>,
     /// How long it took, in milliseconds.
     duration_ms: u64,
@@ -162,14 +161,14 @@ pub(super) fn ping_example() -> Value {
 }
 
 /// A custom header of every request.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewWebhookHeader {
     /// Its name: letters, digits and hyphens. Headers that the service, HTTP or proxies set are not allowed.
-    #[oai(validator(pattern = "^[A-Za-z0-9-]{1,100}$"))]
+    #[schema(pattern = "^[A-Za-z0-9-]{1,100}$")]
     name: String,
     /// Its value: visible ASCII characters and inner spaces. It is stored encrypted and never shown.
-    #[oai(validator(pattern = "^[!-~]([ -~]{0,1998}[!-~])?$"))]
+    #[schema(pattern = "^[!-~]([ -~]{0,1998}[!-~])?$")]
     value: String,
 }
 
@@ -179,31 +178,31 @@ const _: () = assert!(
 );
 
 /// An endpoint to create.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewWebhookEndpoint {
     /// Its URL. The address must be public and the port 80, 443, 8080 or 8443, unless the operator allows more.
     url: Field<EndpointUrl>,
     /// The kinds of event that it gets. If omitted, all kinds that exist now.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(min_items = 1))]
+    #[schema(min_items = 1)]
     events: Option<Vec<Field<EventKind>>>,
     /// What it is for, in your own words.
-    #[oai(nullable)]
+    #[schema(nullable)]
     description: Option<Field<Name>>,
     /// The most requests a second that it gets. `null` means no limit.
-    #[oai(nullable)]
+    #[schema(nullable)]
     max_per_second: Option<Field<PerSecond>>,
     /// Custom headers of every request, such as credentials for a gateway in front of it.
     #[serde(default)]
-    #[oai(default, validator(max_items = 20))]
+    #[schema(empty_by_default, max_items = 20)]
     headers: Vec<NewWebhookHeader>,
 }
 
 const _: () = assert!(MAX_HEADERS == 20, "the bound of `headers`");
 
 /// Fields to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
+#[derive(Deserialize, Schema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::option_option, reason = "absent and null are two things")]
 pub(crate) struct WebhookEndpointChange {
@@ -212,19 +211,19 @@ pub(crate) struct WebhookEndpointChange {
     url: Option<Field<EndpointUrl>>,
     /// The kinds of event that it gets from now on. This replaces the whole list.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(min_items = 1))]
+    #[schema(min_items = 1)]
     events: Option<Vec<Field<EventKind>>>,
     /// What it is for. `null` removes the description.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     description: Option<Option<Field<Name>>>,
     /// The most requests a second that it gets. `null` means no limit.
     #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
+    #[schema(nullable)]
     max_per_second: Option<Option<Field<PerSecond>>>,
     /// Custom headers of every request from now on. This replaces the whole list: headers that you do not name are removed.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(max_items = 20))]
+    #[schema(max_items = 20)]
     headers: Option<Vec<NewWebhookHeader>>,
 }
 
