@@ -14,7 +14,7 @@ use store::{
     team,
 };
 
-use crate::{Caller, Conflict, Noun, Refused, Session, created, record, sites};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, created, record, sites};
 
 /// What to close.
 #[derive(Debug)]
@@ -40,6 +40,7 @@ pub enum What {
 ///
 /// # Errors
 /// The caller may not see closures.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Closure>, Refused> {
     let mut session = caller.read(Scope::ClosuresRead).await?;
     let reach = session.reach();
@@ -50,6 +51,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Closure>, Refused> 
 ///
 /// # Errors
 /// The caller may not see closures; there is no such one within reach.
+#[boxed]
 pub async fn get(caller: &Caller, closure: ClosureId) -> Result<Closure, Refused> {
     let mut session = caller.read(Scope::ClosuresRead).await?;
     find(&mut session, closure).await
@@ -61,6 +63,7 @@ pub async fn get(caller: &Caller, closure: ClosureId) -> Result<Closure, Refused
 /// # Errors
 /// The caller may not do it; there is no such site or team within reach; the name is another one; it is closed or being closed; a
 /// legal hold is in force; the team has [`MOST`] closures.
+#[boxed]
 pub async fn create(caller: &Caller, wanted: &Wanted) -> Result<Closure, Refused> {
     let mut session = caller.change(Scope::ClosuresWrite).await?;
     let (team, site) = named(&mut session, wanted).await?;
@@ -84,6 +87,7 @@ pub async fn create(caller: &Caller, wanted: &Wanted) -> Result<Closure, Refused
 ///
 /// # Errors
 /// The caller may not do it; there is no such closure within reach; its grace is over.
+#[boxed]
 pub async fn cancel(caller: &Caller, closure: ClosureId) -> Result<Closure, Refused> {
     let mut session = caller.change(Scope::ClosuresWrite).await?;
     let before = find(&mut session, closure).await?;
@@ -108,6 +112,7 @@ pub async fn cancel(caller: &Caller, closure: ClosureId) -> Result<Closure, Refu
 ///
 /// # Errors
 /// The caller may not do it; there is no such closure within reach.
+#[boxed]
 pub async fn resume(caller: &Caller, closure: ClosureId) -> Result<Closure, Refused> {
     let mut session = caller.change(Scope::ClosuresWrite).await?;
     let before = find(&mut session, closure).await?;

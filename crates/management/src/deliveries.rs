@@ -17,13 +17,14 @@ pub use store::{
     endpoint::Label,
 };
 
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, record};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, boxed, record};
 
 /// At most `limit` deliveries of a site that are older than `after`. Deliveries of the newest
 /// events come first.
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn list(
     caller: &Caller,
     site: SiteId,
@@ -41,6 +42,7 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; the team or the site is not within reach.
+#[boxed]
 pub async fn of_team(
     caller: &Caller,
     (team, site): (TeamId, Option<SiteId>),
@@ -74,6 +76,7 @@ pub(crate) async fn sites_of(
 ///
 /// # Errors
 /// The caller may not do it; there is no such delivery within reach.
+#[boxed]
 pub async fn get(caller: &Caller, delivery: DeliveryId) -> Result<Delivery, Refused> {
     let mut session = caller.read(Scope::WebhooksRead).await?;
     find(&caller.management, &mut session, delivery).await
@@ -85,6 +88,7 @@ pub async fn get(caller: &Caller, delivery: DeliveryId) -> Result<Delivery, Refu
 /// # Errors
 /// The caller may not do it; there is no such delivery within reach; it has not ended; its endpoint is disabled or deleted;
 /// it was attempted too often.
+#[boxed]
 pub async fn resend(caller: &Caller, delivery: DeliveryId) -> Result<Delivery, Refused> {
     let mut session = caller.change(Scope::WebhooksWrite).await?;
     let reach = session.reach();

@@ -5,12 +5,13 @@ use domain::{audit::Action, id::SiteId, scope::Scope};
 use store::desk_settings;
 pub use store::desk_settings::DeskSettings;
 
-use crate::{Caller, Outdated, Refused, Session, difference, record, sites};
+use crate::{Caller, Outdated, Refused, Session, boxed, difference, record, sites};
 
 /// The settings for a site.
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn get(caller: &Caller, site: SiteId) -> Result<DeskSettings, Refused> {
     let mut session = caller.read(Scope::ReviewsRead).await?;
     session.require_site(site).await?;

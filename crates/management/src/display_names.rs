@@ -6,13 +6,14 @@ use domain::scope::Scope;
 use store::names::{self, Kind};
 use uuid::Uuid;
 
-use crate::{Caller, Refused};
+use crate::{Caller, Refused, boxed};
 
 /// The names of those people, tokens, teams and sites among `ids` that the caller may see. So a team does not learn the
 /// name of an operator.
 ///
 /// # Errors
 /// The credential is not valid.
+#[boxed]
 pub async fn of(caller: &Caller, ids: &[Uuid]) -> Result<HashMap<Uuid, String>, Refused> {
     let mut session = caller.read_own().await?;
     let kinds: Vec<Kind> = [

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use store::endpoint::{Pinged, Target};
 use url::Url;
 
-use crate::Refused;
+use crate::{Refused, boxed};
 
 /// Checks a URL of a team by its text. The error says why it would not be contacted, and what to
 /// do.
@@ -60,6 +60,7 @@ impl EndpointChecks {
     /// # Errors
     /// Too many tests are running, the endpoint was tested too often in the last minute, or the
     /// team has no free connection.
+    #[boxed]
     pub async fn ping(&self, target: Target) -> Result<Pinged, Refused> {
         let no_client = || Refused::Invalid("Endpoints cannot be tested from here.".into());
         let ping = self.ping.as_ref().ok_or_else(no_client)?;

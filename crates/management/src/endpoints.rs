@@ -26,8 +26,8 @@ use store::{
 use url::Url;
 
 use crate::{
-    Caller, Change, Management, Noun, Outdated, Refused, Session, created, deliveries, difference,
-    sites,
+    Caller, Change, Management, Noun, Outdated, Refused, Session, boxed, created, deliveries,
+    difference, sites,
 };
 
 pub use self::settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond, ping};
@@ -36,6 +36,7 @@ pub use self::settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond, ping
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn list(caller: &Caller, site: SiteId, page: Page) -> Result<Vec<Endpoint>, Refused> {
     let mut session = caller.read(Scope::WebhooksRead).await?;
     session.require_site(site).await?;
@@ -52,6 +53,7 @@ pub async fn list(caller: &Caller, site: SiteId, page: Page) -> Result<Vec<Endpo
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
+#[boxed]
 pub async fn get(caller: &Caller, endpoint: EndpointId) -> Result<Endpoint, Refused> {
     let mut session = caller.read(Scope::WebhooksRead).await?;
     find(&caller.management, &mut session, endpoint).await
@@ -61,6 +63,7 @@ pub async fn get(caller: &Caller, endpoint: EndpointId) -> Result<Endpoint, Refu
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; a setting is wrong; the plan allows no further endpoint.
+#[boxed]
 pub async fn create(caller: &Caller, site: SiteId, new: NewEndpoint) -> Result<Endpoint, Refused> {
     let mut session = caller.change(Scope::WebhooksWrite).await?;
     let team = sites::require_open(&mut session, site).await?;
@@ -92,6 +95,7 @@ pub(crate) async fn add(
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach; a setting is wrong.
+#[boxed]
 pub async fn update(
     caller: &Caller,
     endpoint: EndpointId,
@@ -152,6 +156,7 @@ async fn apply(
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
+#[boxed]
 pub async fn delete(caller: &Caller, endpoint: EndpointId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::WebhooksWrite).await?;
     let endpoint = lock(&caller.management, &mut session, endpoint).await?;
@@ -259,6 +264,7 @@ fn origin(url: &str) -> String {
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
+#[boxed]
 pub async fn disable(
     caller: &Caller,
     endpoint: EndpointId,
@@ -280,6 +286,7 @@ pub async fn disable(
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
+#[boxed]
 pub async fn enable(caller: &Caller, endpoint: EndpointId) -> Result<Endpoint, Refused> {
     let mut session = caller.change(Scope::WebhooksWrite).await?;
     let before = lock(&caller.management, &mut session, endpoint).await?;
@@ -299,6 +306,7 @@ pub async fn enable(caller: &Caller, endpoint: EndpointId) -> Result<Endpoint, R
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
+#[boxed]
 pub async fn retry_now(caller: &Caller, endpoint: EndpointId) -> Result<u64, Refused> {
     let mut session = caller.change(Scope::WebhooksWrite).await?;
     let endpoint = lock(&caller.management, &mut session, endpoint).await?;
@@ -325,6 +333,7 @@ pub struct Overview {
 ///
 /// # Errors
 /// The caller may not do it; the team or the site is not within reach.
+#[boxed]
 pub async fn of_team(
     caller: &Caller,
     (team, site): (TeamId, Option<SiteId>),
@@ -352,6 +361,7 @@ pub async fn of_team(
 ///
 /// # Errors
 /// The caller may not do it; the team is not within reach.
+#[boxed]
 pub async fn failing_of_team(
     caller: &Caller,
     (team, site): (TeamId, Option<SiteId>),
@@ -368,6 +378,7 @@ pub async fn failing_of_team(
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
+#[boxed]
 pub async fn latest(
     caller: &Caller,
     endpoint: EndpointId,

@@ -15,7 +15,7 @@ use store::{
     site::settings,
 };
 
-use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, created, record};
 
 /// Which items to erase.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ pub struct Wanted {
 ///
 /// # Errors
 /// The caller may not see erasures.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Erasure>, Refused> {
     let mut session = caller.read(Scope::ErasuresRead).await?;
     let reach = session.reach();
@@ -42,6 +43,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Erasure>, Refused> 
 ///
 /// # Errors
 /// The caller may not see erasures; there is no such one within reach.
+#[boxed]
 pub async fn get(caller: &Caller, erasure: ErasureId) -> Result<Erasure, Refused> {
     let mut session = caller.read(Scope::ErasuresRead).await?;
     find(&mut session, erasure).await
@@ -51,6 +53,7 @@ pub async fn get(caller: &Caller, erasure: ErasureId) -> Result<Erasure, Refused
 ///
 /// # Errors
 /// The caller may not see erasures; there is no master key.
+#[boxed]
 pub async fn public_key(caller: &Caller) -> Result<PublicKey, Refused> {
     let session = caller.read(Scope::ErasuresRead).await?;
     session.end();
@@ -62,6 +65,7 @@ pub async fn public_key(caller: &Caller) -> Result<PublicKey, Refused> {
 /// # Errors
 /// The caller may not erase items; there is no such team or site within reach; no items, or too many, are named; the team has too many
 /// erasures that have not ended.
+#[boxed]
 pub async fn create(caller: &Caller, wanted: &Wanted) -> Result<Erasure, Refused> {
     let mut session = caller.change(Scope::ErasuresWrite).await?;
     require_items(&wanted.subject)?;
@@ -93,6 +97,7 @@ pub async fn create(caller: &Caller, wanted: &Wanted) -> Result<Erasure, Refused
 ///
 /// # Errors
 /// The caller may not erase items; there is no such erasure within reach.
+#[boxed]
 pub async fn resume(caller: &Caller, erasure: ErasureId) -> Result<Erasure, Refused> {
     let mut session = caller.change(Scope::ErasuresWrite).await?;
     let before = find(&mut session, erasure).await?;

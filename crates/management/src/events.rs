@@ -10,12 +10,13 @@ use store::{
     event,
 };
 
-use crate::{Caller, Refused, deliveries};
+use crate::{Caller, Refused, boxed, deliveries};
 
 /// At most `limit` events of a site that are older than `after`, the newest first.
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn list(
     caller: &Caller,
     site: SiteId,
@@ -33,6 +34,7 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; the team or the site is not within reach.
+#[boxed]
 pub async fn of_team(
     caller: &Caller,
     (team, site): (TeamId, Option<SiteId>),

@@ -29,7 +29,7 @@ use self::{
     archive::{Cursor, Part},
     archive_member::Built,
 };
-use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, created, record};
 
 /// How long one answer goes on. Then it ends after a whole member, and the client goes on with another request, so that
 /// slow clients cannot keep others waiting for their turn for ever.
@@ -42,6 +42,7 @@ const GRACE: Duration = Duration::from_mins(1);
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Export>, Refused> {
     let mut session = caller.read(Scope::SitesExport).await?;
     let reach = session.reach();
@@ -52,6 +53,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Export>, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such export within reach.
+#[boxed]
 pub async fn get(caller: &Caller, export: ExportId) -> Result<Export, Refused> {
     let mut session = caller.read(Scope::SitesExport).await?;
     find(&mut session, export).await
@@ -61,6 +63,7 @@ pub async fn get(caller: &Caller, export: ExportId) -> Result<Export, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; the team has as many exports as it can have.
+#[boxed]
 pub async fn create(caller: &Caller, site: SiteId) -> Result<Export, Refused> {
     let mut session = caller.change(Scope::SitesExport).await?;
     let reach = session.reach();
@@ -95,6 +98,7 @@ pub struct Reading {
 ///
 /// # Errors
 /// The caller may not do it; there is no such export within reach; the team reads an archive already, or too many others do.
+#[boxed]
 pub async fn open(
     caller: &Caller,
     export: ExportId,
@@ -130,6 +134,7 @@ impl Reading {
     ///
     /// # Errors
     /// The caller may not do it any more; the database failed; too much is waiting.
+    #[boxed]
     pub async fn next(&mut self, caller: &Caller) -> Result<Option<Vec<u8>>, Refused> {
         loop {
             if self.cursor.part == Part::End || Instant::now() >= self.ends {

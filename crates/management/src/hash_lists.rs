@@ -26,7 +26,9 @@ use store::{
     page::Page,
 };
 
-use crate::{Caller, Conflict, Forbidden, Noun, Refused, Session, created, difference, record};
+use crate::{
+    Caller, Conflict, Forbidden, Noun, Refused, Session, boxed, created, difference, record,
+};
 
 /// In how many bits hashes may differ.
 pub type Distance = BoundedInteger<0, 31>;
@@ -64,6 +66,7 @@ pub struct HashListChange {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<VisibleHashList>, Refused> {
     let mut session = caller.read(Scope::HashListsRead).await?;
     let reach = session.reach();
@@ -78,6 +81,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<VisibleHashList>, R
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn shared(caller: &Caller, page: Page) -> Result<Vec<VisibleHashList>, Refused> {
     let mut session = caller.read(Scope::HashListsRead).await?;
     let reach = session.reach();
@@ -93,6 +97,7 @@ pub async fn shared(caller: &Caller, page: Page) -> Result<Vec<VisibleHashList>,
 /// # Errors
 /// The caller may not do it; the team does not exist; the name is taken; the limit of lists is
 /// reached.
+#[boxed]
 pub async fn create(caller: &Caller, new: NewHashList) -> Result<VisibleHashList, Refused> {
     let mut session = caller.change(Scope::HashListsWrite).await?;
     let team = session.named_team(new.team).await?;
@@ -119,6 +124,7 @@ pub async fn create(caller: &Caller, new: NewHashList) -> Result<VisibleHashList
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach.
+#[boxed]
 pub async fn get(caller: &Caller, list: HashListId) -> Result<VisibleHashList, Refused> {
     let mut session = caller.read(Scope::HashListsRead).await?;
     visible(&mut session, list).await
@@ -128,6 +134,7 @@ pub async fn get(caller: &Caller, list: HashListId) -> Result<VisibleHashList, R
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; the name is taken.
+#[boxed]
 pub async fn update(
     caller: &Caller,
     list: HashListId,
@@ -155,6 +162,7 @@ pub async fn update(
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; rules name it.
+#[boxed]
 pub async fn delete(caller: &Caller, list: HashListId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::HashListsWrite).await?;
     let found = keep(&mut session, list).await?;

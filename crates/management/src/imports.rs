@@ -20,7 +20,7 @@ use serde_json::Value;
 pub use store::export::{ExportedGroup, ListedVersion};
 use uuid::Uuid;
 
-use crate::{Caller, Refused, record};
+use crate::{Caller, Refused, boxed, record};
 
 pub use self::{
     items::{Line, Stored, WrongLine, items},
@@ -46,6 +46,7 @@ pub type Groups = HashMap<RuleGroupId, RuleGroupId>;
 ///
 /// # Errors
 /// The caller may not do it; there is no such team.
+#[boxed]
 pub async fn require_team(caller: &Caller, team: TeamId) -> Result<(), Refused> {
     let mut session = caller.read(Scope::SitesWrite).await?;
     session.named_team(Some(team)).await?;
@@ -56,6 +57,7 @@ pub async fn require_team(caller: &Caller, team: TeamId) -> Result<(), Refused> 
 ///
 /// # Errors
 /// The caller may not do it; the database failed.
+#[boxed]
 pub async fn finish(caller: &Caller, target: &Target, details: Value) -> Result<(), Refused> {
     let session = caller.change(Scope::SitesWrite).await?;
     let action = Action::SiteImport;

@@ -14,7 +14,7 @@ pub use store::{
     page::Page,
 };
 
-use crate::{Caller, Conflict, Noun, Refused, Session, record, sites};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, record, sites};
 
 /// The most holds of a team that are in force.
 pub const MOST: i64 = 1_000;
@@ -36,6 +36,7 @@ pub struct NewHold {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, site: Option<SiteId>, page: Page) -> Result<Vec<Hold>, Refused> {
     let mut session = caller.read(Scope::HoldsRead).await?;
     let reach = session.reach();
@@ -46,6 +47,7 @@ pub async fn list(caller: &Caller, site: Option<SiteId>, page: Page) -> Result<V
 ///
 /// # Errors
 /// The caller may not do it; there is no such hold within reach.
+#[boxed]
 pub async fn get(caller: &Caller, hold: HoldId) -> Result<Hold, Refused> {
     let mut session = caller.read(Scope::HoldsRead).await?;
     find(&mut session, hold).await
@@ -56,6 +58,7 @@ pub async fn get(caller: &Caller, hold: HoldId) -> Result<Hold, Refused> {
 /// # Errors
 /// The caller may not do it; there is no such site within reach, or no such item of the site; both an item and an author are named;
 /// [`MOST`] holds of the team are in force; the site is closed for good.
+#[boxed]
 pub async fn create(caller: &Caller, new: NewHold) -> Result<Hold, Refused> {
     let mut session = caller.change(Scope::HoldsWrite).await?;
     let team = session.require_site(new.site).await;
@@ -100,6 +103,7 @@ pub async fn create(caller: &Caller, new: NewHold) -> Result<Hold, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such hold within reach.
+#[boxed]
 pub async fn lift(caller: &Caller, hold: HoldId) -> Result<Hold, Refused> {
     let mut session = caller.change(Scope::HoldsWrite).await?;
     let before = find(&mut session, hold).await?;

@@ -52,6 +52,8 @@ mod trial_pool;
 pub mod usage;
 pub mod webhook_secrets;
 
+// An async function is compiled again in each crate that awaits it, with all that it awaits. A boxed one is compiled here, once.
+use async_recursion::async_recursion as boxed;
 use queue::Queue;
 use store::{PgPool, encryption::MasterKey};
 

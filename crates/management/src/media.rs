@@ -21,7 +21,7 @@ use store::{
     review::{self, NewNote, appeal},
 };
 
-use crate::{Caller, Conflict, Noun, Refused, record};
+use crate::{Caller, Conflict, Noun, Refused, boxed, record};
 
 pub use self::previews::{obstacle, preview};
 
@@ -39,6 +39,7 @@ impl StoredImage {
     ///
     /// # Errors
     /// The database failed.
+    #[boxed]
     pub async fn slice(&self, from: u32) -> Result<Option<Vec<u8>>, store::Error> {
         media::image_slice(&self.pool, self.image, from).await
     }
@@ -48,6 +49,7 @@ impl StoredImage {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(
     caller: &Caller,
     filter: &Filter,
@@ -63,6 +65,7 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn waiting(
     caller: &Caller,
     site: Option<SiteId>,
@@ -77,6 +80,7 @@ pub async fn waiting(
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach.
+#[boxed]
 pub async fn get(caller: &Caller, media: MediaId) -> Result<Item, Refused> {
     let mut session = caller.read(Scope::MediaRead).await?;
     let reach = session.reach();
@@ -89,6 +93,7 @@ pub async fn get(caller: &Caller, media: MediaId) -> Result<Item, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach.
+#[boxed]
 pub async fn related(caller: &Caller, media: MediaId) -> Result<Vec<Listed>, Refused> {
     const MOST: usize = 50;
     let mut session = caller.read(Scope::MediaRead).await?;
@@ -115,6 +120,7 @@ pub async fn related(caller: &Caller, media: MediaId) -> Result<Vec<Listed>, Ref
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach, or no image of it is kept.
+#[boxed]
 pub async fn image(caller: &Caller, media: MediaId) -> Result<StoredImage, Refused> {
     let mut session = caller.read(Scope::MediaRead).await?;
     let reach = session.reach();
@@ -151,6 +157,7 @@ pub struct Decided {
 ///
 /// # Errors
 /// The caller may not see items.
+#[boxed]
 pub async fn may_decide(caller: &Caller, site: SiteId) -> Result<bool, Refused> {
     let session = caller.read(Scope::MediaRead).await?;
     Ok(session.has(Scope::MediaDecide) && session.require_own_site(site).is_ok())
@@ -161,6 +168,7 @@ pub async fn may_decide(caller: &Caller, site: SiteId) -> Result<bool, Refused> 
 /// # Errors
 /// The caller may not do it; there is no such item within reach; it is pending, has that verdict already, or somebody else
 /// decided meanwhile.
+#[boxed]
 pub async fn decide(caller: &Caller, media: MediaId, new: NewDecision) -> Result<Decided, Refused> {
     let mut session = caller.change(Scope::MediaDecide).await?;
     let reach = session.reach();
@@ -217,6 +225,7 @@ pub struct Appealed {
 /// # Errors
 /// The caller may not do it; there is no such item within reach; it has no final verdict; an appeal
 /// is open.
+#[boxed]
 pub async fn appeal(
     caller: &Caller,
     media: MediaId,

@@ -29,7 +29,7 @@ use store::{
     team,
 };
 
-use crate::{Caller, Conflict, Forbidden, Noun, Refused, Session, difference, record};
+use crate::{Caller, Conflict, Forbidden, Noun, Refused, Session, boxed, difference, record};
 
 /// The fields of a person that can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,7 @@ pub struct Standing {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Person>, Refused> {
     let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
@@ -54,6 +55,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Person>, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such person within reach.
+#[boxed]
 pub async fn get(caller: &Caller, member: MemberId) -> Result<Person, Refused> {
     let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
@@ -65,6 +67,7 @@ pub async fn get(caller: &Caller, member: MemberId) -> Result<Person, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such person within reach.
+#[boxed]
 pub async fn is_only_owner(caller: &Caller, member: MemberId) -> Result<bool, Refused> {
     let mut session = caller.read(Scope::PeopleRead).await?;
     let person = find(&mut session, member).await?;
@@ -78,6 +81,7 @@ pub async fn is_only_owner(caller: &Caller, member: MemberId) -> Result<bool, Re
 ///
 /// # Errors
 /// The caller may not do it; a team is beyond reach.
+#[boxed]
 pub async fn without_owner(caller: &Caller, teams: &[TeamId]) -> Result<Vec<TeamId>, Refused> {
     let mut session = caller.read(Scope::PeopleRead).await?;
     for team in teams {
@@ -129,6 +133,7 @@ pub async fn update(
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such person within reach;
 /// the team would have no owner.
+#[boxed]
 pub async fn disable(caller: &Caller, member: MemberId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::PeopleWrite).await?;
     let person = lock(&mut session, member).await?;
@@ -140,6 +145,7 @@ pub async fn disable(caller: &Caller, member: MemberId) -> Result<(), Refused> {
 ///
 /// # Errors
 /// The caller is not a person, gave the password too long ago, or is the only owner.
+#[boxed]
 pub async fn leave(caller: &Caller) -> Result<(), Refused> {
     let mut session = caller.change_own().await?;
     session.require_recent_password()?;

@@ -9,12 +9,13 @@ use domain::{
 pub use store::plan::Plan;
 use store::{page::Page, plan};
 
-use crate::{Caller, Noun, Refused, created, difference, record};
+use crate::{Caller, Noun, Refused, boxed, created, difference, record};
 
 /// Plans within the caller's reach, the oldest first. A team reaches only the plan that it subscribes to.
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Plan>, Refused> {
     let mut session = caller.read(Scope::PlansRead).await?;
     let reach = session.reach();
@@ -25,6 +26,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Plan>, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such plan within reach.
+#[boxed]
 pub async fn get(caller: &Caller, plan: PlanId) -> Result<Plan, Refused> {
     let mut session = caller.read(Scope::PlansRead).await?;
     let reach = session.reach();
@@ -36,6 +38,7 @@ pub async fn get(caller: &Caller, plan: PlanId) -> Result<Plan, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; the name is taken.
+#[boxed]
 pub async fn create(caller: &Caller, terms: Terms) -> Result<Plan, Refused> {
     let mut session = caller.change(Scope::PlansWrite).await?;
     session.require_operator()?;

@@ -4,7 +4,7 @@ use domain::scope::Scope;
 use store::provider;
 pub use store::provider::{Cost, CredentialStatus, KnownProvider, Recent};
 
-use crate::{Caller, Refused};
+use crate::{Caller, Refused, boxed};
 
 /// The providers, and for operators the state of each.
 #[derive(Clone, Debug)]
@@ -30,6 +30,7 @@ pub struct Health {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller) -> Result<Survey, Refused> {
     let mut session = caller.read(Scope::SitesRead).await?;
     let is_operator = session.only_team().is_none();

@@ -12,7 +12,7 @@ use domain::{
 use store::{rule_group::Group, site::settings::Settings};
 
 use crate::{
-    Caller, Change, Management, Refused, Session,
+    Caller, Change, Management, Refused, Session, boxed,
     endpoints::{self, NewEndpoint},
     rule_groups, site_keys,
     sites::{self, IssuedSite},
@@ -65,6 +65,7 @@ pub struct Access {
 /// # Errors
 /// The caller may not do it; there is no such team; the rules do not compile or name hash lists that the team cannot use; a
 /// name is taken; the plan allows no further site or group.
+#[boxed]
 pub async fn site(
     caller: &Caller,
     team: TeamId,
@@ -90,6 +91,7 @@ pub async fn site(
 ///
 /// # Errors
 /// The caller may not do it; the rules do not compile; the endpoint would not be contacted.
+#[boxed]
 pub async fn tenant(caller: &Caller, new: NewTenant) -> Result<Access, Refused> {
     let session = caller.read(Scope::TeamsWrite).await?;
     session.require_operator()?;
@@ -127,6 +129,7 @@ pub async fn tenant(caller: &Caller, new: NewTenant) -> Result<Access, Refused> 
 /// # Errors
 /// The caller may not do it; there is no such site within reach; the endpoint would not be contacted; the plan allows no
 /// further key, token or endpoint.
+#[boxed]
 pub async fn access(
     caller: &Caller,
     site: SiteId,

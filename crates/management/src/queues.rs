@@ -17,7 +17,7 @@ use queue::{
 use store::{Error, PgConnection, jobs};
 
 pub use self::update::{Pause, Updated, update_group, update_lane, update_queue};
-use crate::{Caller, Noun, Refused, Session};
+use crate::{Caller, Noun, Refused, Session, boxed};
 
 /// The depth of a queue, and what holds it back.
 #[derive(Clone, Debug)]
@@ -65,6 +65,7 @@ pub struct QueueDetails {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller) -> Result<Overview, Refused> {
     let mut session = read(caller).await?;
     let conn = session.conn();
@@ -79,6 +80,7 @@ pub async fn list(caller: &Caller) -> Result<Overview, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such queue.
+#[boxed]
 pub async fn get(caller: &Caller, name: &str, limit: u32) -> Result<QueueDetails, Refused> {
     let mut session = read(caller).await?;
     let conn = session.conn();
@@ -107,6 +109,7 @@ pub async fn get(caller: &Caller, name: &str, limit: u32) -> Result<QueueDetails
 ///
 /// # Errors
 /// The caller may not do it; there is no such queue.
+#[boxed]
 pub async fn get_group(caller: &Caller, name: &str, group: Group) -> Result<GroupStats, Refused> {
     let mut session = read(caller).await?;
     let queue = known(name)?;
@@ -118,6 +121,7 @@ pub async fn get_group(caller: &Caller, name: &str, group: Group) -> Result<Grou
 ///
 /// # Errors
 /// The caller may not do it; there is no such queue.
+#[boxed]
 pub async fn get_lane(caller: &Caller, name: &str, lane: Lane) -> Result<LaneStats, Refused> {
     let mut session = read(caller).await?;
     let queue = known(name)?;
@@ -130,6 +134,7 @@ pub async fn get_lane(caller: &Caller, name: &str, lane: Lane) -> Result<LaneSta
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn held_groups(
     caller: &Caller,
     busiest: u32,
@@ -145,6 +150,7 @@ pub async fn held_groups(
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn held_lanes(
     caller: &Caller,
     busiest: u32,

@@ -23,7 +23,7 @@ use metrics::{Counter, counter};
 use store::token::Grant;
 use tokio::time::sleep;
 
-use crate::{Refused, connection_shares::ConnectionShares};
+use crate::{Refused, boxed, connection_shares::ConnectionShares};
 
 const WINDOW: Duration = Duration::from_mins(1);
 
@@ -101,6 +101,7 @@ impl RateLimit {
     /// # Errors
     /// The token, its team or the address has used up its requests of this minute, or too many
     /// requests of the team are waiting.
+    #[boxed]
     pub async fn arrive(&self, address: IpAddr, token: Option<SecretHash>) -> Result<(), Refused> {
         let address = Some(address).filter(|address| !self.settings.proxies.contain(*address));
         let team = self.judged(|window| window.arrive(&self.settings, address, token))?;

@@ -17,7 +17,7 @@ use store::{
     recovery::{self, Target},
 };
 
-use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, created, record};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -58,6 +58,7 @@ impl NewRecovery {
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
+#[boxed]
 pub async fn list(
     caller: &Caller,
     endpoint: EndpointId,
@@ -72,6 +73,7 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it; there is no such recovery within reach.
+#[boxed]
 pub async fn get(caller: &Caller, recovery: RecoveryId) -> Result<Recovery, Refused> {
     let mut session = caller.read(Scope::WebhooksRead).await?;
     find(&mut session, recovery).await
@@ -82,6 +84,7 @@ pub async fn get(caller: &Caller, recovery: RecoveryId) -> Result<Recovery, Refu
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach; the times are not within the
 /// retention; the endpoint is disabled or has a recovery that runs.
+#[boxed]
 pub async fn create(
     caller: &Caller,
     endpoint: EndpointId,
@@ -125,6 +128,7 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such recovery within reach.
+#[boxed]
 pub async fn cancel(caller: &Caller, recovery: RecoveryId) -> Result<Recovery, Refused> {
     let mut session = caller.change(Scope::WebhooksWrite).await?;
     let before = find(&mut session, recovery).await?;

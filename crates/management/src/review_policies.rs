@@ -13,7 +13,9 @@ pub use store::{
     review_policy::{ReviewPolicy, Settings},
 };
 
-use crate::{Caller, Conflict, Noun, Outdated, Refused, Session, created, difference, record};
+use crate::{
+    Caller, Conflict, Noun, Outdated, Refused, Session, boxed, created, difference, record,
+};
 
 /// The most categories of a policy, and the most names of rules.
 pub const MOST_SUGGESTED: usize = 50;
@@ -22,6 +24,7 @@ pub const MOST_SUGGESTED: usize = 50;
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<ReviewPolicy>, Refused> {
     let mut session = caller.read(Scope::ReviewsRead).await?;
     let reach = session.reach();
@@ -32,6 +35,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<ReviewPolicy>, Refu
 ///
 /// # Errors
 /// The caller may not do it, or belongs to no team.
+#[boxed]
 pub async fn of_team(caller: &Caller) -> Result<Vec<ReviewPolicy>, Refused> {
     let mut session = caller.read(Scope::ReviewsRead).await?;
     match session.only_team() {
@@ -44,6 +48,7 @@ pub async fn of_team(caller: &Caller) -> Result<Vec<ReviewPolicy>, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such policy within reach.
+#[boxed]
 pub async fn get(caller: &Caller, policy: ReviewPolicyId) -> Result<ReviewPolicy, Refused> {
     let mut session = caller.read(Scope::ReviewsRead).await?;
     find(&mut session, policy).await
@@ -54,6 +59,7 @@ pub async fn get(caller: &Caller, policy: ReviewPolicyId) -> Result<ReviewPolicy
 /// # Errors
 /// The caller may not do it; the team does not exist; another policy of the team has the code or the
 /// key; the team has [`MOST_POLICIES`] already.
+#[boxed]
 pub async fn create(
     caller: &Caller,
     team: Option<TeamId>,
@@ -115,6 +121,7 @@ pub async fn update_seen(
 ///
 /// # Errors
 /// The caller may not do it; there is no such policy within reach.
+#[boxed]
 pub async fn delete(caller: &Caller, policy: ReviewPolicyId) -> Result<(), Refused> {
     let (mut session, before) = locked(caller, policy).await?;
     review_policy::delete(session.conn(), before.id).await?;

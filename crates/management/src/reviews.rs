@@ -23,7 +23,7 @@ pub use store::review::{
     AuthorHistory, Earlier, Note, Review, Waiting, exposure::Exposure, golden::GoldenItem,
 };
 
-use crate::{Caller, Conflict, Management, Noun, Refused, Session, media::previews, record};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, boxed, media::previews, record};
 
 pub use self::{
     decision::{Held, NewDecision, decide, undo},
@@ -36,6 +36,7 @@ pub use self::{
 ///
 /// # Errors
 /// The caller may not decide items.
+#[boxed]
 pub async fn claim(caller: &Caller, most: usize) -> Result<Vec<ReviewView>, Refused> {
     let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, team) = reviewer(&session)?;
@@ -76,6 +77,7 @@ pub async fn claim(caller: &Caller, most: usize) -> Result<Vec<ReviewView>, Refu
 ///
 /// # Errors
 /// The caller may not decide items, or does not have this review.
+#[boxed]
 pub async fn get(caller: &Caller, review: ReviewId) -> Result<ReviewView, Refused> {
     let mut session = caller.read(Scope::MediaDecide).await?;
     own(&caller.management, &mut session, review).await
@@ -85,6 +87,7 @@ pub async fn get(caller: &Caller, review: ReviewId) -> Result<ReviewView, Refuse
 ///
 /// # Errors
 /// As for [`get`], and those of the previews of items.
+#[boxed]
 pub async fn preview(caller: &Caller, review: ReviewId) -> Result<Vec<u8>, Refused> {
     let mut session = caller.read(Scope::MediaDecide).await?;
     let media = own(&caller.management, &mut session, review)
@@ -98,6 +101,7 @@ pub async fn preview(caller: &Caller, review: ReviewId) -> Result<Vec<u8>, Refus
 ///
 /// # Errors
 /// The caller may not see it.
+#[boxed]
 pub async fn waiting(caller: &Caller) -> Result<Vec<Waiting>, Refused> {
     let mut session = caller.read(Scope::ReviewsRead).await?;
     let team = team(&session)?;
@@ -187,6 +191,7 @@ pub struct Exposures {
 ///
 /// # Errors
 /// The caller may not read about reviews; the span is too long.
+#[boxed]
 pub async fn exposures(
     caller: &Caller,
     from: Option<DateTime<Utc>>,
@@ -252,6 +257,7 @@ impl ReviewView {
 ///
 /// # Errors
 /// The caller may not decide items, does not have this review any more, or has had it for an hour.
+#[boxed]
 pub async fn renew(caller: &Caller, review: ReviewId) -> Result<DateTime<Utc>, Refused> {
     let mut session = caller.change(Scope::MediaDecide).await?;
     lock_own(&mut session, review).await?;
@@ -271,6 +277,7 @@ pub async fn renew(caller: &Caller, review: ReviewId) -> Result<DateTime<Utc>, R
 ///
 /// # Errors
 /// The caller may not decide items, or does not have this review any more.
+#[boxed]
 pub async fn skip(caller: &Caller, review: ReviewId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, locked) = lock_own(&mut session, review).await?;
@@ -285,6 +292,7 @@ pub async fn skip(caller: &Caller, review: ReviewId) -> Result<(), Refused> {
 /// # Errors
 /// The caller may not decide items, or does not have this review any more; the leads have it
 /// already.
+#[boxed]
 pub async fn escalate(
     caller: &Caller,
     review: ReviewId,
@@ -318,6 +326,7 @@ pub async fn escalate(
 ///
 /// # Errors
 /// The caller may not decide items, or does not have this review any more.
+#[boxed]
 pub async fn unveil(caller: &Caller, review: ReviewId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, locked) = lock_own(&mut session, review).await?;

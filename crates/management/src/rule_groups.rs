@@ -35,8 +35,8 @@ use store::{
 };
 
 use crate::{
-    Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, difference, record,
-    trial_pool::Checked,
+    Caller, Change, Conflict, Management, Noun, Outdated, Refused, Session, boxed, difference,
+    record, trial_pool::Checked,
 };
 
 /// A rule group to create.
@@ -66,6 +66,7 @@ pub struct CreatedRuleGroup {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn kinds(
     caller: &Caller,
     team: TeamId,
@@ -81,6 +82,7 @@ pub async fn kinds(
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Group>, Refused> {
     let mut session = caller.read(Scope::RulesRead).await?;
     let reach = session.reach();
@@ -91,6 +93,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Group>, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn get(caller: &Caller, group: RuleGroupId) -> Result<Group, Refused> {
     let mut session = caller.read(Scope::RulesRead).await?;
     find(&mut session, group).await
@@ -102,6 +105,7 @@ pub async fn get(caller: &Caller, group: RuleGroupId) -> Result<Group, Refused> 
 /// The caller may not do it; the team does not exist; the rules do not compile or name hash lists
 /// that the team cannot use; the name is taken; the team has reached its limit of groups, or of
 /// rules stored in a day.
+#[boxed]
 pub async fn create(caller: &Caller, new: NewRuleGroup) -> Result<CreatedRuleGroup, Refused> {
     // Callers who cannot create groups cannot make this process compile rules.
     let mut session = caller.read(Scope::RulesWrite).await?;
@@ -163,6 +167,7 @@ pub(crate) async fn add(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; the name is taken.
+#[boxed]
 pub async fn rename(
     caller: &Caller,
     group: RuleGroupId,
@@ -177,6 +182,7 @@ pub async fn rename(
 ///
 /// # Errors
 /// As for [`rename`].
+#[boxed]
 pub async fn rename_seen(
     caller: &Caller,
     group: RuleGroupId,
@@ -216,6 +222,7 @@ async fn give_name(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it judges for a site.
+#[boxed]
 pub async fn delete(caller: &Caller, group: RuleGroupId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::RulesWrite).await?;
     let reach = session.reach();

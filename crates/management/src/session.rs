@@ -4,6 +4,7 @@ mod begin;
 mod caller;
 mod require;
 
+use crate::boxed;
 use std::{
     ops::{Deref, DerefMut},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -207,6 +208,7 @@ impl Session {
     ///
     /// # Errors
     /// The database failed.
+    #[boxed]
     pub async fn commit(self, change: Change) -> Result<(), Refused> {
         self.commit_all(vec![change]).await
     }
@@ -216,6 +218,7 @@ impl Session {
     ///
     /// # Errors
     /// The database failed.
+    #[boxed]
     pub async fn commit_all(mut self, changes: Vec<Change>) -> Result<(), Refused> {
         for change in &changes {
             let begun = &mut *self.begun;
@@ -233,6 +236,7 @@ impl Session {
     ///
     /// # Errors
     /// The database failed.
+    #[boxed]
     pub async fn commit_without_target(
         mut self,
         action: Action,
@@ -287,6 +291,7 @@ impl Doing {
     ///
     /// # Errors
     /// The database failed.
+    #[boxed]
     pub async fn begin(&self, management: &Management) -> Result<PgTransaction<'static>, Refused> {
         management.begin().await
     }
@@ -295,6 +300,7 @@ impl Doing {
     ///
     /// # Errors
     /// The database failed.
+    #[boxed]
     pub async fn done(self, mut tx: PgTransaction<'static>, change: Change) -> Result<(), Refused> {
         enter(&mut tx, self.actor, self.request.as_deref(), &change).await?;
         tx.commit().await.map_err(store::Error::from)?;

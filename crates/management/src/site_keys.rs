@@ -11,7 +11,7 @@ use serde_json::json;
 pub use store::site::keys::KeyRecord;
 use store::{page::Page, site};
 
-use crate::{Caller, Change, Noun, Refused, Session, created, record, sites};
+use crate::{Caller, Change, Noun, Refused, Session, boxed, created, record, sites};
 
 /// A site key that was just created.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub struct IssuedKey {
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn list(caller: &Caller, site: SiteId, page: Page) -> Result<Vec<KeyRecord>, Refused> {
     let mut session = caller.read(Scope::KeysRead).await?;
     session.require_site(site).await?;
@@ -36,6 +37,7 @@ pub async fn list(caller: &Caller, site: SiteId, page: Page) -> Result<Vec<KeyRe
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn last_used(
     caller: &Caller,
     site: SiteId,
@@ -51,6 +53,7 @@ pub async fn last_used(
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach, or no such key of it.
+#[boxed]
 pub async fn get(caller: &Caller, site: SiteId, key: SiteKeyId) -> Result<KeyRecord, Refused> {
     let mut session = caller.read(Scope::KeysRead).await?;
     session.require_site(site).await?;
@@ -61,6 +64,7 @@ pub async fn get(caller: &Caller, site: SiteId, key: SiteKeyId) -> Result<KeyRec
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; the plan allows no further key.
+#[boxed]
 pub async fn create(caller: &Caller, site: SiteId) -> Result<IssuedKey, Refused> {
     let mut session = caller.change(Scope::KeysWrite).await?;
     let team = sites::require_open(&mut session, site).await?;
@@ -84,6 +88,7 @@ pub(crate) async fn add(
 /// # Errors
 /// The caller may not do it; there is no such site within reach; it has no key to replace and the plan allows no further
 /// one.
+#[boxed]
 pub async fn rotate(caller: &Caller, site: SiteId) -> Result<IssuedKey, Refused> {
     let mut session = caller.change(Scope::KeysWrite).await?;
     let team = sites::require_open(&mut session, site).await?;
@@ -97,6 +102,7 @@ pub async fn rotate(caller: &Caller, site: SiteId) -> Result<IssuedKey, Refused>
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach, or no such key of it.
+#[boxed]
 pub async fn disable(caller: &Caller, site: SiteId, key: SiteKeyId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::KeysWrite).await?;
     let team = session.require_site(site).await?;

@@ -20,8 +20,8 @@ pub use store::{
 };
 
 use crate::{
-    Caller, Change, Conflict, FieldFault, Management, Noun, Outdated, Refused, Session, created,
-    difference, record,
+    Caller, Change, Conflict, FieldFault, Management, Noun, Outdated, Refused, Session, boxed,
+    created, difference, record,
 };
 
 /// A site that was just created.
@@ -37,6 +37,7 @@ pub struct IssuedSite {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<ManagedSite>, Refused> {
     let mut session = caller.read(Scope::SitesRead).await?;
     let reach = session.reach();
@@ -47,6 +48,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<ManagedSite>, Refus
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn get(caller: &Caller, site: SiteId) -> Result<ManagedSite, Refused> {
     let mut session = caller.read(Scope::SitesRead).await?;
     find(&mut session, site).await
@@ -58,6 +60,7 @@ pub async fn get(caller: &Caller, site: SiteId) -> Result<ManagedSite, Refused> 
 /// # Errors
 /// The caller may not do it; the team, a rule group or a provider does not exist; the name is taken; the plan allows no
 /// further site; the team is being closed.
+#[boxed]
 pub async fn create(
     caller: &Caller,
     team: Option<TeamId>,
@@ -190,6 +193,7 @@ pub(crate) async fn find(session: &mut Session, site: SiteId) -> Result<ManagedS
 ///
 /// # Errors
 /// There is no such site; it is closed, or being closed.
+#[boxed]
 pub async fn require_open(session: &mut Session, site: SiteId) -> Result<TeamId, Refused> {
     let team = session.require_site(site).await?;
     match closure::of_site(session.conn(), site).await? {
@@ -281,6 +285,7 @@ fn unknown_group(field: impl Into<String>) -> Refused {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn counts(caller: &Caller, sites: &[SiteId]) -> Result<Vec<Counts>, Refused> {
     let mut session = caller.read(Scope::SitesRead).await?;
     session.require(Scope::KeysRead)?;
@@ -293,6 +298,7 @@ pub async fn counts(caller: &Caller, sites: &[SiteId]) -> Result<Vec<Counts>, Re
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn readiness(caller: &Caller, site: SiteId) -> Result<Readiness, Refused> {
     let mut session = caller.read(Scope::SitesRead).await?;
     session.require(Scope::WebhooksRead)?;
@@ -306,6 +312,7 @@ pub async fn readiness(caller: &Caller, site: SiteId) -> Result<Readiness, Refus
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn outlook(caller: &Caller, site: SiteId) -> Result<RetentionPreview, Refused> {
     let mut session = caller.read(Scope::SitesRead).await?;
     let reach = session.reach();

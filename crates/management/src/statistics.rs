@@ -12,7 +12,7 @@ use store::{
     statistics::{self, Subject},
 };
 
-use crate::{Caller, Noun, Refused, Session};
+use crate::{Caller, Noun, Refused, Session, boxed};
 
 /// What figures are wanted for.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,7 @@ pub struct Answer {
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; the span of time is too long.
+#[boxed]
 pub async fn get(caller: &Caller, query: Query) -> Result<Answer, Refused> {
     let (from, to) = query.span(Utc::now())?;
     let mut session = caller.read(Scope::MediaRead).await?;
@@ -55,6 +56,7 @@ pub async fn get(caller: &Caller, query: Query) -> Result<Answer, Refused> {
 ///
 /// # Errors
 /// Those of [`get`].
+#[boxed]
 pub async fn get_with_before(
     caller: &Caller,
     query: Query,
@@ -84,6 +86,7 @@ async fn subject(session: &mut Session, site: Option<SiteId>) -> Result<Subject,
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn of_group(
     caller: &Caller,
     group: RuleGroupId,

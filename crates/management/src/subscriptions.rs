@@ -4,12 +4,13 @@ use domain::{audit::Action, id::TeamId, scope::Scope};
 use store::subscription;
 pub use store::subscription::{Subscription, Wanted};
 
-use crate::{Caller, Noun, Refused, difference, record};
+use crate::{Caller, Noun, Refused, boxed, difference, record};
 
 /// A team's subscription.
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
+#[boxed]
 pub async fn get(caller: &Caller, team: TeamId) -> Result<Subscription, Refused> {
     let mut session = caller.read(Scope::SubscriptionsRead).await?;
     session.require_team(team)?;
@@ -21,6 +22,7 @@ pub async fn get(caller: &Caller, team: TeamId) -> Result<Subscription, Refused>
 ///
 /// # Errors
 /// The caller may not do it; there is no such team, or no such plan.
+#[boxed]
 pub async fn replace(
     caller: &Caller,
     team: TeamId,

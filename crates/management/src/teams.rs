@@ -10,12 +10,13 @@ use serde_json::json;
 pub use store::team::Team;
 use store::{page::Page, plan, team};
 
-use crate::{Caller, Change, Noun, Refused, Session, difference, record};
+use crate::{Caller, Change, Noun, Refused, Session, boxed, difference, record};
 
 /// Teams within the caller's reach, the oldest first.
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Team>, Refused> {
     let mut session = caller.read(Scope::TeamsRead).await?;
     let reach = session.reach();
@@ -26,6 +27,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Team>, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
+#[boxed]
 pub async fn get(caller: &Caller, team: TeamId) -> Result<Team, Refused> {
     let mut session = caller.read(Scope::TeamsRead).await?;
     session.require_team(team)?;
@@ -38,6 +40,7 @@ pub async fn get(caller: &Caller, team: TeamId) -> Result<Team, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such plan.
+#[boxed]
 pub async fn create(caller: &Caller, name: &Name, plan: Option<PlanId>) -> Result<Team, Refused> {
     let mut session = caller.change(Scope::TeamsWrite).await?;
     let (team, change) = add(&mut session, name, plan).await?;

@@ -17,7 +17,7 @@ use store::{
     token::{self, LAST_GENERATION, NotDisabled},
 };
 
-use crate::{Caller, Change, Conflict, Forbidden, Noun, Refused, Session, created};
+use crate::{Caller, Change, Conflict, Forbidden, Noun, Refused, Session, boxed, created};
 
 /// A token that was just created.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ pub struct IssuedToken {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(
     caller: &Caller,
     created_by: Option<TokenId>,
@@ -47,6 +48,7 @@ pub async fn list(
 ///
 /// # Errors
 /// The caller may not do it, or is not an operator.
+#[boxed]
 pub async fn of_operators(caller: &Caller, page: Page) -> Result<Vec<Token>, Refused> {
     let mut session = caller.read(Scope::TokensRead).await?;
     session.require_operator()?;
@@ -57,6 +59,7 @@ pub async fn of_operators(caller: &Caller, page: Page) -> Result<Vec<Token>, Ref
 ///
 /// # Errors
 /// The caller may not do it; there is no such token within reach.
+#[boxed]
 pub async fn get(caller: &Caller, token: TokenId) -> Result<Token, Refused> {
     let mut session = caller.read(Scope::TokensRead).await?;
     find(&mut session, token).await
@@ -68,6 +71,7 @@ pub async fn get(caller: &Caller, token: TokenId) -> Result<Token, Refused> {
 /// The caller may not do it, or does not have one of the scopes; there is no such team within
 /// reach; the expiry is not in the future, or after the caller's own; too many tokens stand above
 /// this one; the plan allows no further token.
+#[boxed]
 pub async fn create(caller: &Caller, new: &NewToken) -> Result<IssuedToken, Refused> {
     let mut session = caller.change(Scope::TokensWrite).await?;
     let (issued, change) = add(&mut session, new).await?;
@@ -112,6 +116,7 @@ pub(crate) async fn add(
 /// # Errors
 /// The caller may not do it; there is no such token within reach; one of the tokens has a scope
 /// that the caller does not have.
+#[boxed]
 pub async fn disable(caller: &Caller, token: TokenId, extent: Extent) -> Result<(), Refused> {
     let mut session = caller.change(Scope::TokensWrite).await?;
     let token = find(&mut session, token).await?;

@@ -4,7 +4,7 @@ use domain::{id::TeamId, scope::Scope};
 use store::usage;
 pub use store::usage::Period;
 
-use crate::{Caller, Noun, Refused};
+use crate::{Caller, Noun, Refused, boxed};
 
 /// Ten years.
 const PERIODS: i64 = 120;
@@ -14,6 +14,7 @@ const PERIODS: i64 = 120;
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
+#[boxed]
 pub async fn periods(caller: &Caller, team: TeamId) -> Result<Vec<Period>, Refused> {
     let mut session = caller.read(Scope::UsageRead).await?;
     session.require_team(team)?;

@@ -7,7 +7,7 @@ use serde_json::json;
 pub use store::site::webhook_secret::{Rotated, Standing};
 use store::{encryption, site};
 
-use crate::{Caller, Noun, Refused, record, sites};
+use crate::{Caller, Noun, Refused, boxed, record, sites};
 
 /// A webhook secret that was just created.
 #[derive(Debug)]
@@ -53,6 +53,7 @@ impl Dropped {
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn get(caller: &Caller, site: SiteId) -> Result<Standing, Refused> {
     let mut session = caller.read(Scope::WebhooksRead).await?;
     session.require_site(site).await?;
@@ -65,6 +66,7 @@ pub async fn get(caller: &Caller, site: SiteId) -> Result<Standing, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; `activate_at` is more than [`LONGEST_NOTICE`] ahead.
+#[boxed]
 pub async fn rotate(
     caller: &Caller,
     site: SiteId,

@@ -6,7 +6,7 @@ use store::{
     token::{self, Token},
 };
 
-use crate::{Caller, Refused};
+use crate::{Caller, Refused, boxed};
 
 /// Who the caller is.
 #[derive(Clone, Debug)]
@@ -36,6 +36,7 @@ pub enum Who {
 ///
 /// # Errors
 /// The credential is not valid.
+#[boxed]
 pub async fn get(caller: &Caller) -> Result<Me, Refused> {
     let mut session = caller.read_own().await?;
     let (actor, reach) = (session.actor(), session.reach());

@@ -20,13 +20,14 @@ use store::{
 };
 
 use super::{SignedIn, enter, record};
-use crate::{AnonymousCaller, Conflict, Management, Noun, Refused, created};
+use crate::{AnonymousCaller, Conflict, Management, Noun, Refused, boxed, created};
 
 /// A link for the first operator, who also becomes an owner of `team`. None if somebody runs the instance already. Earlier
 /// such links stop working.
 ///
 /// # Errors
 /// The database failed.
+#[boxed]
 pub async fn link(
     management: &Management,
     team: Option<TeamId>,
@@ -45,6 +46,7 @@ pub async fn link(
 /// # Errors
 /// The link cannot be used, somebody runs the instance meanwhile, the address has an account, or the password cannot be
 /// chosen.
+#[boxed]
 pub async fn become_operator(
     management: &Management,
     anonymous_caller: &AnonymousCaller,

@@ -5,12 +5,13 @@ use serde_json::json;
 pub use store::person::sso_identity::Connected;
 use store::person::{self, sso_identity};
 
-use crate::{AnonymousCaller, Management, Noun, Refused, SignOn};
+use crate::{AnonymousCaller, Management, Noun, Refused, SignOn, boxed};
 
 /// The identities of the session's owner at all providers, the oldest first, also at those that are not configured now.
 ///
 /// # Errors
 /// The session is over or lacks its second factor.
+#[boxed]
 pub async fn list(management: &Management, session: SecretHash) -> Result<Vec<Connected>, Refused> {
     let mut own = management.own(session).await?;
     Ok(sso_identity::of_user(&mut own.tx, own.held.user, None).await?)
@@ -28,6 +29,7 @@ pub fn is_in_use(management: &Management, identity: &Connected) -> bool {
 /// # Errors
 /// The session is over or lacks its second factor, or the password was given too long ago; the account has no such identity;
 /// it has no password, so that nobody could sign in any more.
+#[boxed]
 pub async fn disconnect(
     management: &Management,
     anonymous_caller: &AnonymousCaller,

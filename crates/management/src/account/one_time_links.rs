@@ -22,7 +22,7 @@ use store::{
 };
 
 use super::{Own, record};
-use crate::{AnonymousCaller, Management, Noun, Refused, SignOn};
+use crate::{AnonymousCaller, Management, Noun, Refused, SignOn, boxed};
 
 pub use accept_invitation::{Accepted, accept, accept_signed_in};
 
@@ -69,6 +69,7 @@ pub enum Entry {
 ///
 /// # Errors
 /// It is unknown, used, withdrawn or too old. The answer is the same for all four.
+#[boxed]
 pub async fn look(
     management: &Management,
     link: SecretHash,
@@ -148,6 +149,7 @@ fn is_providers(management: &Management, invitation: &Invitation) -> Result<bool
 ///
 /// # Errors
 /// The link cannot be used, or the password cannot be chosen.
+#[boxed]
 pub async fn reset_password(
     management: &Management,
     anonymous_caller: &AnonymousCaller,

@@ -5,7 +5,7 @@ pub use store::person::own_account::{Entrance, Factor, Mine};
 use store::person::{own_account, session};
 
 use crate::{
-    Management, Refused, SignOn,
+    Management, Refused, SignOn, boxed,
     session::{factor_required, factor_set_up_required},
 };
 
@@ -13,6 +13,7 @@ use crate::{
 ///
 /// # Errors
 /// The session is over, or lacks its second factor.
+#[boxed]
 pub async fn get(management: &Management, held: SecretHash) -> Result<Mine, Refused> {
     let issuer = management.sign_on.as_ref().map(SignOn::issuer);
     let mine = own_account::mine(&management.pool, held, issuer).await?;

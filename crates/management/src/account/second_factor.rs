@@ -20,7 +20,7 @@ use store::{
 };
 
 use super::Own;
-use crate::{AnonymousCaller, Conflict, Management, Refused};
+use crate::{AnonymousCaller, Conflict, Management, Refused, boxed};
 
 /// The name that apps show beside the codes.
 const ISSUER: &str = "Gatehouse";
@@ -54,6 +54,7 @@ pub struct Confirmed {
 ///
 /// # Errors
 /// The session is over, the password was given too long ago, or the person has a second factor.
+#[boxed]
 pub async fn set_up(management: &Management, session: SecretHash) -> Result<SetUp, Refused> {
     let mut own = new_factor(management, session).await?;
     let user = own.held.user;
@@ -75,6 +76,7 @@ pub async fn set_up(management: &Management, session: SecretHash) -> Result<SetU
 ///
 /// # Errors
 /// As for [`set_up`]; nothing was begun; the code is wrong; or there were too many tries.
+#[boxed]
 pub async fn confirm(
     management: &Management,
     anonymous_caller: &AnonymousCaller,
@@ -124,6 +126,7 @@ pub async fn confirm(
 ///
 /// # Errors
 /// The session is over or lacks the factor, or the password was given too long ago.
+#[boxed]
 pub async fn remove(
     management: &Management,
     anonymous_caller: &AnonymousCaller,
@@ -151,6 +154,7 @@ pub async fn remove(
 ///
 /// # Errors
 /// As for [`remove`], or the person has no second factor.
+#[boxed]
 pub async fn renew_recovery_codes(
     management: &Management,
     anonymous_caller: &AnonymousCaller,

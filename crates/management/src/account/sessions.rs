@@ -5,12 +5,13 @@ use serde_json::json;
 use store::person::session;
 pub use store::person::session::Listed;
 
-use crate::{AnonymousCaller, Management, Noun, Refused};
+use crate::{AnonymousCaller, Management, Noun, Refused, boxed};
 
 /// The id of this session, and all sessions of the person that are not over, the latest first.
 ///
 /// # Errors
 /// The session is over or lacks its second factor.
+#[boxed]
 pub async fn list(
     management: &Management,
     session: SecretHash,
@@ -24,6 +25,7 @@ pub async fn list(
 ///
 /// # Errors
 /// The session is over or lacks its second factor, or the person has no such session.
+#[boxed]
 pub async fn end(
     management: &Management,
     anonymous_caller: &AnonymousCaller,
@@ -47,6 +49,7 @@ pub async fn end(
 ///
 /// # Errors
 /// The session is over or lacks its second factor.
+#[boxed]
 pub async fn end_others(
     management: &Management,
     anonymous_caller: &AnonymousCaller,

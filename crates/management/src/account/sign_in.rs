@@ -16,7 +16,7 @@ use store::person::{
 use tracing::info;
 
 use super::{Outcome, Own, SignedIn, enter, record, second_factor};
-use crate::{AnonymousCaller, Management, Refused};
+use crate::{AnonymousCaller, Management, Refused, boxed};
 
 /// Signs in a person who gives the right password. [`SignedIn::next`] tells what the session may
 /// do.
@@ -24,6 +24,7 @@ use crate::{AnonymousCaller, Management, Refused};
 /// # Errors
 /// [`Refused::SignInFailed`], also for unknown accounts and disabled people;
 /// [`Refused::TooManyTries`]; [`Refused::Overloaded`] while too many passwords are being compared.
+#[boxed]
 pub async fn sign_in(
     management: &Management,
     anonymous_caller: &AnonymousCaller,
@@ -93,6 +94,7 @@ async fn enter_with_password(
 /// # Errors
 /// The session is over, the person has no second factor, the code is wrong or was used before, or
 /// there were too many tries.
+#[boxed]
 pub async fn give_code(
     management: &Management,
     anonymous_caller: &AnonymousCaller,
@@ -172,6 +174,7 @@ async fn count_wrong_code(mut own: Own, anonymous_caller: &AnonymousCaller) -> R
 ///
 /// # Errors
 /// The database failed.
+#[boxed]
 pub async fn sign_out(
     management: &Management,
     anonymous_caller: &AnonymousCaller,
@@ -198,6 +201,7 @@ pub async fn sign_out(
 /// # Errors
 /// The session is over or lacks its second factor, the password is wrong, or there were too many
 /// tries.
+#[boxed]
 pub async fn give_password(
     management: &Management,
     anonymous_caller: &AnonymousCaller,
@@ -228,6 +232,7 @@ pub async fn give_password(
 ///
 /// # Errors
 /// As for [`give_password`], or the new password cannot be chosen.
+#[boxed]
 pub async fn change_password(
     management: &Management,
     anonymous_caller: &AnonymousCaller,

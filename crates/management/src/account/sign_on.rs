@@ -22,7 +22,7 @@ use url::Url;
 
 use self::{account::Wish, encrypted_attempt::EncryptedAttempt, identity_claims::IdentityClaims};
 use super::{Outcome, SignedIn};
-use crate::{AnonymousCaller, Management, Refused, SignOn};
+use crate::{AnonymousCaller, Management, Refused, SignOn, boxed};
 
 pub use self::encrypted_attempt::Purpose;
 
@@ -66,6 +66,7 @@ pub enum Finished {
 /// # Errors
 /// There is no provider, or it cannot be asked. For other purposes than signing in: the session is over or lacks its second
 /// factor; and for connecting, the password was given too long ago.
+#[boxed]
 pub async fn begin(
     management: &Management,
     anonymous_caller: &AnonymousCaller,

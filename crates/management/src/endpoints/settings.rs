@@ -20,7 +20,9 @@ use store::{
     jobs,
 };
 
-use crate::{Caller, Change, Doing, EndpointChecks, FieldProblem, Management, Noun, Refused};
+use crate::{
+    Caller, Change, Doing, EndpointChecks, FieldProblem, Management, Noun, Refused, boxed,
+};
 
 /// How many requests a second an endpoint gets.
 pub type PerSecond = BoundedInteger<1, 10_000>;
@@ -189,6 +191,7 @@ fn plain(limit: PerSecond) -> i32 {
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach; too many tests run, or that endpoint was tested too
 /// often.
+#[boxed]
 pub async fn ping(caller: &Caller, endpoint: EndpointId) -> Result<Pinged, Refused> {
     let mut session = caller.read(Scope::WebhooksWrite).await?;
     let (reach, key) = (session.reach(), caller.management.master_key()?);

@@ -23,7 +23,7 @@ use store::{
 };
 
 use super::{keep, lock};
-use crate::{Caller, Conflict, Noun, Refused, Session, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, record};
 
 /// A hash to add.
 #[derive(Debug)]
@@ -41,6 +41,7 @@ pub struct NewHash {
 /// # Errors
 /// There is no hash; the caller may not do it; there is no such list within reach, or it is shared; the hash is on the list
 /// already; the team's lists are full.
+#[boxed]
 pub async fn create(caller: &Caller, list: HashListId, new: NewHash) -> Result<Entry, Refused> {
     let hashes = EntryHashes::new(new.sha256, new.pdq);
     let hashes = hashes.ok_or_else(|| {
@@ -61,6 +62,7 @@ pub async fn create(caller: &Caller, list: HashListId, new: NewHash) -> Result<E
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; the item is not of the list's team, or has
 /// no hashes; its image is on the list already; the team's lists are full.
+#[boxed]
 pub async fn add_image(
     caller: &Caller,
     list: HashListId,
@@ -91,6 +93,7 @@ pub async fn add_image(
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; it has no such entry.
+#[boxed]
 pub async fn get(caller: &Caller, list: HashListId, entry: HashEntryId) -> Result<Entry, Refused> {
     let mut session = caller.read(Scope::HashListsRead).await?;
     let list = keep(&mut session, list).await?;
@@ -101,6 +104,7 @@ pub async fn get(caller: &Caller, list: HashListId, entry: HashEntryId) -> Resul
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; it has no such entry.
+#[boxed]
 pub async fn delete(caller: &Caller, list: HashListId, entry: HashEntryId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::HashListsWrite).await?;
     let list = lock(&mut session, list).await?;
@@ -183,6 +187,7 @@ pub enum FoundEntries {
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; both a range and a hash are given.
+#[boxed]
 pub async fn list(
     caller: &Caller,
     list: HashListId,

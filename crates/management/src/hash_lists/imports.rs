@@ -14,12 +14,13 @@ use store::{
 };
 
 use super::{keep, lock};
-use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, created, record};
 
 /// Imports into a list, the latest first.
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared.
+#[boxed]
 pub async fn list(caller: &Caller, list: HashListId, page: Page) -> Result<Vec<Import>, Refused> {
     let mut session = caller.read(Scope::HashListsRead).await?;
     let list = keep(&mut session, list).await?;
@@ -32,6 +33,7 @@ pub async fn list(caller: &Caller, list: HashListId, page: Page) -> Result<Vec<I
 /// # Errors
 /// The caller may not do it; there is no such list within reach, or it is shared; too many files
 /// are being read.
+#[boxed]
 pub async fn create(
     caller: &Caller,
     list: HashListId,
@@ -57,6 +59,7 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such import within reach.
+#[boxed]
 pub async fn get(caller: &Caller, import: HashImportId) -> Result<Import, Refused> {
     let mut session = caller.read(Scope::HashListsRead).await?;
     find(&mut session, import).await
@@ -66,6 +69,7 @@ pub async fn get(caller: &Caller, import: HashImportId) -> Result<Import, Refuse
 ///
 /// # Errors
 /// The caller may not do it; there is no such import within reach.
+#[boxed]
 pub async fn refusals(
     caller: &Caller,
     import: HashImportId,
@@ -81,6 +85,7 @@ pub async fn refusals(
 ///
 /// # Errors
 /// The caller may not do it; there is no such import within reach.
+#[boxed]
 pub async fn cancel(caller: &Caller, import: HashImportId) -> Result<Import, Refused> {
     let mut session = caller.change(Scope::HashListsWrite).await?;
     let before = find(&mut session, import).await?;

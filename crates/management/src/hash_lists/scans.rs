@@ -11,7 +11,7 @@ pub use store::hash_list::scan::{LISTED, Match, Scan};
 use store::{hash_list::scan, page::Page};
 
 use super::find;
-use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, created, record};
 
 /// A revision of a list.
 pub type Revision = BoundedInteger<0, 1_000_000_000_000>;
@@ -30,6 +30,7 @@ pub struct NewScan {
 ///
 /// # Errors
 /// The caller may not do it; there is no such list within reach.
+#[boxed]
 pub async fn list(caller: &Caller, list: HashListId, page: Page) -> Result<Vec<Scan>, Refused> {
     let mut session = caller.read(Scope::HashListsRead).await?;
     let list = find(&mut session, list).await?;
@@ -42,6 +43,7 @@ pub async fn list(caller: &Caller, list: HashListId, page: Page) -> Result<Vec<S
 /// # Errors
 /// The caller may not do it; the team does not exist, or is not the list's; there is no such list within reach; a scan for
 /// the list and the team has not ended.
+#[boxed]
 pub async fn create(caller: &Caller, list: HashListId, new: NewScan) -> Result<Scan, Refused> {
     let mut session = caller.change(Scope::HashListsWrite).await?;
     let named = session.named_team(new.team).await?;
@@ -74,6 +76,7 @@ pub async fn create(caller: &Caller, list: HashListId, new: NewScan) -> Result<S
 ///
 /// # Errors
 /// The caller may not do it; there is no such scan within reach.
+#[boxed]
 pub async fn get(caller: &Caller, scan: HashScanId) -> Result<Scan, Refused> {
     let mut session = caller.read(Scope::HashListsRead).await?;
     find_scan(&mut session, scan).await
@@ -83,6 +86,7 @@ pub async fn get(caller: &Caller, scan: HashScanId) -> Result<Scan, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such scan within reach.
+#[boxed]
 pub async fn matches(caller: &Caller, scan: HashScanId, page: Page) -> Result<Vec<Match>, Refused> {
     let mut session = caller.read(Scope::HashListsRead).await?;
     let scan = find_scan(&mut session, scan).await?;
@@ -93,6 +97,7 @@ pub async fn matches(caller: &Caller, scan: HashScanId, page: Page) -> Result<Ve
 ///
 /// # Errors
 /// The caller may not do it; there is no such scan within reach.
+#[boxed]
 pub async fn cancel(caller: &Caller, scan: HashScanId) -> Result<Scan, Refused> {
     let mut session = caller.change(Scope::HashListsWrite).await?;
     let before = find_scan(&mut session, scan).await?;

@@ -19,7 +19,7 @@ use store::{
 use uuid::Uuid;
 
 use super::Target;
-use crate::{Caller, Refused, sites};
+use crate::{Caller, Refused, boxed, sites};
 
 /// What came of a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,7 @@ pub struct Stored {
 ///
 /// # Errors
 /// The caller may not do it; an item belongs to another site here; a line is not as an export writes it.
+#[boxed]
 pub async fn items(caller: &Caller, target: &Target, lines: Vec<Line>) -> Result<Stored, Refused> {
     let mut session = caller.change(Scope::SitesWrite).await?;
     sites::require_open(&mut session, target.site).await?;

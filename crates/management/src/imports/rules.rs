@@ -15,7 +15,7 @@ use store::{
 };
 
 use super::names;
-use crate::{Caller, Refused, Session, record};
+use crate::{Caller, Refused, Session, boxed, record};
 
 /// A version of an archive in this database.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,7 @@ pub struct Placed {
 ///
 /// # Errors
 /// The caller may not do it; there is no such team; the rules do not compile; the version is there with other rules.
+#[boxed]
 pub async fn version(
     caller: &Caller,
     team: TeamId,

@@ -17,7 +17,7 @@ use store::{
 
 use super::{Groups, names};
 use crate::{
-    Caller, Refused, Session, record,
+    Caller, Refused, Session, boxed, record,
     sites::{self, MOST_GROUPS, require_providers},
 };
 
@@ -123,6 +123,7 @@ impl GivenSite {
 /// # Errors
 /// The caller may not do it; the team has no such site; there is no master key; a setting is not known here; the site
 /// or the team is being closed.
+#[boxed]
 pub async fn site(
     caller: &Caller,
     team: TeamId,

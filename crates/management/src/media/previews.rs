@@ -6,13 +6,14 @@ use store::{
     media::{self, Image, Item, KnownImage},
 };
 
-use crate::{Caller, Management, NoImage, Noun, Refused, Session};
+use crate::{Caller, Management, NoImage, Noun, Refused, Session, boxed};
 
 /// A small JPEG of an item's image, that we wrote: upright, its first frame, and no metadata.
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach, or no image of it is stored; it cannot be decoded; too many
 /// previews are being made.
+#[boxed]
 pub async fn preview(caller: &Caller, media: MediaId) -> Result<Vec<u8>, Refused> {
     let session = caller.read(Scope::MediaRead).await?;
     of_item(&caller.management, session, media).await

@@ -10,7 +10,7 @@ use store::person::{
 };
 
 use super::require_everything_of;
-use crate::{Caller, Change, Noun, Refused};
+use crate::{Caller, Change, Noun, Refused, boxed};
 
 /// What removing a second factor did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,7 @@ pub struct Removed {
 ///
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such person.
+#[boxed]
 pub async fn remove(caller: &Caller, email: &Email) -> Result<Removed, Refused> {
     let mut session = caller.change(Scope::PeopleWrite).await?;
     let account = person::account(session.conn(), email).await?;

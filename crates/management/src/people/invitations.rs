@@ -23,7 +23,7 @@ use store::{
 };
 
 use super::{Standing, check, require_scopes_of};
-use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, created, record};
 
 /// A person to invite.
 #[derive(Clone, Debug)]
@@ -49,6 +49,7 @@ pub struct IssuedInvitation {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Invitation>, Refused> {
     let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
@@ -59,6 +60,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Invitation>, Refuse
 ///
 /// # Errors
 /// The caller may not do it; there is no such open invitation within reach.
+#[boxed]
 pub async fn get(caller: &Caller, invitation: LinkId) -> Result<Invitation, Refused> {
     let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
@@ -72,6 +74,7 @@ pub async fn get(caller: &Caller, invitation: LinkId) -> Result<Invitation, Refu
 /// The caller may not do it, or lacks a scope of the role or of the role in the earlier invitation;
 /// the team or a site does not exist; the person is in the team already; the team has too many
 /// people.
+#[boxed]
 pub async fn create(caller: &Caller, wanted: &Wanted) -> Result<IssuedInvitation, Refused> {
     let mut session = caller.change(Scope::PeopleWrite).await?;
     let team = session.named_team(wanted.team).await?;
@@ -123,6 +126,7 @@ pub async fn create(caller: &Caller, wanted: &Wanted) -> Result<IssuedInvitation
 /// # Errors
 /// The caller may not do it, or lacks a scope of the role; there is no such open invitation within
 /// reach.
+#[boxed]
 pub async fn cancel(caller: &Caller, invitation: LinkId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::PeopleWrite).await?;
     let reach = session.reach();

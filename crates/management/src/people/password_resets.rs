@@ -6,7 +6,7 @@ pub use store::person::one_time_link::Issued;
 use store::person::{self, Person, one_time_link};
 
 use super::{find, require_everything_of};
-use crate::{Caller, Change, Noun, Refused, Session};
+use crate::{Caller, Change, Noun, Refused, Session, boxed};
 
 /// Makes a link with which a person sets a new password. An earlier one stops working. Using it ends everything else that
 /// could sign in to the account but the second factor. Anyone with the link can act as the person, unless there is one. So the caller must have every
@@ -15,6 +15,7 @@ use crate::{Caller, Change, Noun, Refused, Session};
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such person within reach;
 /// the person is in other teams, too, so that an operator must do it.
+#[boxed]
 pub async fn create(caller: &Caller, member: MemberId) -> Result<Issued, Refused> {
     let mut session = caller.change(Scope::PeopleWrite).await?;
     let person = find(&mut session, member).await?;
@@ -25,6 +26,7 @@ pub async fn create(caller: &Caller, member: MemberId) -> Result<Issued, Refused
 ///
 /// # Errors
 /// As for [`create`].
+#[boxed]
 pub async fn create_of(caller: &Caller, email: &Email) -> Result<Issued, Refused> {
     let mut session = caller.change(Scope::PeopleWrite).await?;
     let account = person::account(session.conn(), email).await?;

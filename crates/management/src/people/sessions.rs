@@ -16,13 +16,14 @@ use store::{
 };
 
 use super::{find, require_scopes_of};
-use crate::{Caller, Noun, Refused, record};
+use crate::{Caller, Noun, Refused, boxed, record};
 
 /// Sessions of people within the caller's reach, the oldest first. A team sees those of people who
 /// are in no other team.
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Listed>, Refused> {
     let mut session = caller.read(Scope::PeopleRead).await?;
     let reach = session.reach();
@@ -34,6 +35,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Listed>, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such person within reach.
+#[boxed]
 pub async fn of_person(caller: &Caller, member: MemberId) -> Result<Option<Vec<Listed>>, Refused> {
     let mut session = caller.read(Scope::PeopleRead).await?;
     let person = find(&mut session, member).await?;
@@ -50,6 +52,7 @@ pub async fn of_person(caller: &Caller, member: MemberId) -> Result<Option<Vec<L
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn last_used(
     caller: &Caller,
     members: &[MemberId],
@@ -63,6 +66,7 @@ pub async fn last_used(
 ///
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such session within reach.
+#[boxed]
 pub async fn end(caller: &Caller, ended: SessionId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::PeopleWrite).await?;
     let reach = session.reach();

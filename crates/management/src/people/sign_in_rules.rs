@@ -4,7 +4,7 @@ use domain::{audit::Action, id::TeamId, scope::Scope};
 use serde::Serialize;
 use store::{person, team};
 
-use crate::{Caller, Noun, Refused, difference, record};
+use crate::{Caller, Noun, Refused, boxed, difference, record};
 
 /// A team's rules for signing in. The audit log shows them as the management interface does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -17,6 +17,7 @@ pub struct Rules {
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.
+#[boxed]
 pub async fn get(caller: &Caller, team: TeamId) -> Result<Rules, Refused> {
     let mut session = caller.read(Scope::PeopleRead).await?;
     session.require_team(team)?;

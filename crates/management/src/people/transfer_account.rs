@@ -8,7 +8,7 @@ use store::person::{
 };
 
 use super::{factor_removal::with_email, require_everything_of};
-use crate::{Caller, Change, Noun, Refused, passwords};
+use crate::{Caller, Change, Noun, Refused, boxed, passwords};
 
 /// An account that was handed over.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ pub struct TransferredAccount {
 ///
 /// # Errors
 /// The caller may not do it, or lacks a scope of the person; there is no such account.
+#[boxed]
 pub async fn transfer_account(
     caller: &Caller,
     email: &Email,

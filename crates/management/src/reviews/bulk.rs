@@ -18,7 +18,7 @@ use store::{
 };
 
 use super::{NewDecision, ReviewView, decision, reviewer, team};
-use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, created, record};
 
 /// What a bulk decision would be about.
 #[derive(Debug)]
@@ -49,6 +49,7 @@ pub enum Meant {
 ///
 /// # Errors
 /// The caller may not make bulk decisions.
+#[boxed]
 pub async fn preview(caller: &Caller, filter: &Filter) -> Result<Preview, Refused> {
     let mut session = caller.read(Scope::ReviewsManage).await?;
     let found = matching(&mut session, filter).await?;
@@ -67,6 +68,7 @@ pub async fn preview(caller: &Caller, filter: &Filter) -> Result<Preview, Refuse
 ///
 /// # Errors
 /// The caller may not make bulk decisions.
+#[boxed]
 pub async fn unveil(caller: &Caller) -> Result<(), Refused> {
     let mut session = caller.change(Scope::ReviewsManage).await?;
     let (actor, team) = reviewer(&session)?;
@@ -80,6 +82,7 @@ pub async fn unveil(caller: &Caller) -> Result<(), Refused> {
 /// The caller may not make bulk decisions; too many or no reviews are named; more match than the caller
 /// was shown, or than one bulk decision can be about; there is no such policy; a rejection has neither policy nor reason; the team
 /// has a bulk decision that runs.
+#[boxed]
 pub async fn create(caller: &Caller, new: NewDecision, meant: &Meant) -> Result<Bulk, Refused> {
     let mut session = caller.change(Scope::ReviewsManage).await?;
     let (actor, team) = reviewer(&session)?;
@@ -123,6 +126,7 @@ pub async fn create(caller: &Caller, new: NewDecision, meant: &Meant) -> Result<
 ///
 /// # Errors
 /// The caller may not make bulk decisions.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Bulk>, Refused> {
     let mut session = caller.read(Scope::ReviewsManage).await?;
     let team = team(&session)?;
@@ -133,6 +137,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Bulk>, Refused> {
 ///
 /// # Errors
 /// The caller may not make bulk decisions; there is no such one within reach.
+#[boxed]
 pub async fn get(caller: &Caller, bulk: BulkDecisionId) -> Result<Bulk, Refused> {
     let mut session = caller.read(Scope::ReviewsManage).await?;
     find(&mut session, bulk).await
@@ -143,6 +148,7 @@ pub async fn get(caller: &Caller, bulk: BulkDecisionId) -> Result<Bulk, Refused>
 ///
 /// # Errors
 /// The caller may not make bulk decisions; there is no such one within reach.
+#[boxed]
 pub async fn cancel(caller: &Caller, bulk: BulkDecisionId) -> Result<Bulk, Refused> {
     let mut session = caller.change(Scope::ReviewsManage).await?;
     let before = find(&mut session, bulk).await?;

@@ -12,7 +12,7 @@ use serde_json::json;
 use store::review::{self, NewOpinion, UsedPolicy};
 
 use super::{ReviewView, lock_own, own, reviewer};
-use crate::{Caller, Conflict, Noun, Refused, Session, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, record};
 
 /// What applications are told about an approval without a reason.
 const APPROVED: &str = "Approved by a moderator.";
@@ -44,6 +44,7 @@ pub struct Held {
 /// # Errors
 /// The caller may not decide items, or does not have this review any more; there is no such policy;
 /// a rejection has neither policy nor reason.
+#[boxed]
 pub async fn decide(caller: &Caller, review: ReviewId, new: NewDecision) -> Result<Held, Refused> {
     let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, locked) = lock_own(&mut session, review).await?;
@@ -80,6 +81,7 @@ pub async fn decide(caller: &Caller, review: ReviewId, new: NewDecision) -> Resu
 ///
 /// # Errors
 /// The caller may not decide items, or has decided nothing in this review; it was told already.
+#[boxed]
 pub async fn undo(caller: &Caller, review: ReviewId) -> Result<ReviewView, Refused> {
     let mut session = caller.change(Scope::MediaDecide).await?;
     let (actor, _) = reviewer(&session)?;

@@ -18,12 +18,13 @@ use store::{
 };
 
 use super::{lock_own, reviewer, team};
-use crate::{Caller, Conflict, Noun, Refused, Session, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, record};
 
 /// The last notes about an item, the oldest of them first.
 ///
 /// # Errors
 /// The caller may not see items; there is no such item within reach.
+#[boxed]
 pub async fn notes_of(caller: &Caller, media: MediaId) -> Result<Vec<Note>, Refused> {
     let mut session = caller.read(Scope::MediaRead).await?;
     let reach = session.reach();
@@ -36,6 +37,7 @@ pub async fn notes_of(caller: &Caller, media: MediaId) -> Result<Vec<Note>, Refu
 ///
 /// # Errors
 /// The caller may not decide items; there is no such item within reach.
+#[boxed]
 pub async fn add_note_to(
     caller: &Caller,
     media: MediaId,
@@ -60,6 +62,7 @@ pub async fn add_note_to(
 ///
 /// # Errors
 /// The caller may not decide items, or does not have this review any more.
+#[boxed]
 pub async fn add_note(
     caller: &Caller,
     review: ReviewId,
@@ -88,6 +91,7 @@ async fn write(mut session: Session, note: NewNote<'_>) -> Result<NoteId, Refuse
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn golden_items(caller: &Caller, page: Page) -> Result<Vec<GoldenItem>, Refused> {
     let mut session = caller.read(Scope::ReviewsManage).await?;
     let team = team(&session)?;
@@ -98,6 +102,7 @@ pub async fn golden_items(caller: &Caller, page: Page) -> Result<Vec<GoldenItem>
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn golden_of(caller: &Caller, media: MediaId) -> Result<Option<GoldenItem>, Refused> {
     let mut session = caller.read(Scope::ReviewsManage).await?;
     let reach = session.reach();
@@ -108,6 +113,7 @@ pub async fn golden_of(caller: &Caller, media: MediaId) -> Result<Option<GoldenI
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach, it is pending or waits for a person, or never waited for one.
+#[boxed]
 pub async fn set_golden(caller: &Caller, media: MediaId, expected: Ruling) -> Result<(), Refused> {
     let mut session = caller.change(Scope::ReviewsManage).await?;
     let (actor, team, standing) = item(&mut session, media).await?;
@@ -136,6 +142,7 @@ pub async fn set_golden(caller: &Caller, media: MediaId, expected: Ruling) -> Re
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach, or its answer is not known.
+#[boxed]
 pub async fn unset_golden(caller: &Caller, media: MediaId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::ReviewsManage).await?;
     let (_, team, _) = item(&mut session, media).await?;

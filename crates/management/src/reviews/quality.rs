@@ -19,7 +19,7 @@ use store::review::quality::{self as read, Span};
 
 use self::dimensions::Names;
 use super::team;
-use crate::{Caller, Refused};
+use crate::{Caller, Refused, boxed};
 
 pub use self::{
     csv::csv,
@@ -76,6 +76,7 @@ pub struct Quality {
 ///
 /// # Errors
 /// The caller does not lead reviews; there is no such site within reach; the span is too long.
+#[boxed]
 pub async fn quality(caller: &Caller, query: Query) -> Result<Quality, Refused> {
     let (from, to) = time_range(query.from, query.to, Utc::now())?;
     let mut session = caller.read(Scope::ReviewsManage).await?;

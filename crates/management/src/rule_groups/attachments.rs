@@ -13,7 +13,7 @@ use store::{
 
 use super::unknown;
 use crate::{
-    Caller, Refused, Session, record,
+    Caller, Refused, Session, boxed, record,
     sites::{self, MOST_GROUPS},
 };
 
@@ -21,6 +21,7 @@ use crate::{
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
+#[boxed]
 pub async fn list(caller: &Caller, site: SiteId) -> Result<Vec<Group>, Refused> {
     let mut session = caller.read(Scope::SitesRead).await?;
     let site = sites::find(&mut session, site).await?;
@@ -32,6 +33,7 @@ pub async fn list(caller: &Caller, site: SiteId) -> Result<Vec<Group>, Refused> 
 /// # Errors
 /// The caller may not do it; there is no such site within reach; its team has no such group; the
 /// site has the most groups already.
+#[boxed]
 pub async fn attach(caller: &Caller, site: SiteId, group: RuleGroupId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::SitesWrite).await?;
     let site = sites::lock(&mut session, site).await?;
@@ -55,6 +57,7 @@ pub async fn attach(caller: &Caller, site: SiteId, group: RuleGroupId) -> Result
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; its team has no such group.
+#[boxed]
 pub async fn detach(caller: &Caller, site: SiteId, group: RuleGroupId) -> Result<(), Refused> {
     let mut session = caller.change(Scope::SitesWrite).await?;
     let site = sites::lock(&mut session, site).await?;

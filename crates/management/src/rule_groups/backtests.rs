@@ -14,7 +14,7 @@ pub use store::backtest::{Backtest, Change};
 use store::{backtest, page::Page, site::settings};
 
 use super::{drafts::draft, find, named_version, require_rule_bytes};
-use crate::{Caller, Conflict, Noun, Refused, Session, created, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, created, record};
 
 /// The most items that a backtest looks at.
 pub type Items = BoundedInteger<1, 100_000>;
@@ -51,6 +51,7 @@ pub struct BacktestReport {
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn list(
     caller: &Caller,
     group: RuleGroupId,
@@ -67,6 +68,7 @@ pub async fn list(
 /// The caller may not do it; there is no such group within reach; the team has no such site or the
 /// group no such version; the rules do not compile any more; the team has a backtest that has not
 /// ended, or has reached its limit of rules stored in a day.
+#[boxed]
 pub async fn create(
     caller: &Caller,
     group: RuleGroupId,
@@ -125,6 +127,7 @@ pub async fn create(
 ///
 /// # Errors
 /// The caller may not do it; there is no such backtest within reach.
+#[boxed]
 pub async fn get(caller: &Caller, backtest: BacktestId) -> Result<BacktestReport, Refused> {
     let mut session = caller.read(Scope::RulesRead).await?;
     let backtest = find_backtest(&mut session, backtest).await?;
@@ -136,6 +139,7 @@ pub async fn get(caller: &Caller, backtest: BacktestId) -> Result<BacktestReport
 ///
 /// # Errors
 /// The caller may not do it; there is no such backtest within reach.
+#[boxed]
 pub async fn changes(
     caller: &Caller,
     backtest: BacktestId,
@@ -150,6 +154,7 @@ pub async fn changes(
 ///
 /// # Errors
 /// The caller may not do it; there is no such backtest within reach.
+#[boxed]
 pub async fn cancel(caller: &Caller, backtest: BacktestId) -> Result<Backtest, Refused> {
     let mut session = caller.change(Scope::RulesWrite).await?;
     let before = find_backtest(&mut session, backtest).await?;

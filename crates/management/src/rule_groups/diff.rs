@@ -7,13 +7,14 @@ use domain::{
 };
 
 use super::{drafts::draft, find, named_version};
-use crate::{Caller, Refused};
+use crate::{Caller, Refused, boxed};
 
 /// What differs between two versions. If the first is `None`, it is the live version. If the second
 /// is `None`, it is the draft.
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
+#[boxed]
 pub async fn between(
     caller: &Caller,
     group: RuleGroupId,

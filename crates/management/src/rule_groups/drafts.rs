@@ -12,7 +12,7 @@ pub use store::rule_group::Draft;
 use store::rule_group::{self, Group};
 
 use super::{Warning, find, hash_lists, lock, named_version, unknown, warnings_of};
-use crate::{Caller, Refused, Session, record};
+use crate::{Caller, Refused, Session, boxed, record};
 
 /// A draft, and what its author should know about it.
 #[derive(Debug)]
@@ -27,6 +27,7 @@ pub struct CheckedDraft {
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn get(caller: &Caller, group: RuleGroupId) -> Result<CheckedDraft, Refused> {
     let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
@@ -48,6 +49,7 @@ pub struct ComparedDraft {
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn compare(caller: &Caller, group: RuleGroupId) -> Result<ComparedDraft, Refused> {
     let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;
@@ -79,6 +81,7 @@ pub async fn compare(caller: &Caller, group: RuleGroupId) -> Result<ComparedDraf
 /// # Errors
 /// The caller may not do it; there is no such group within reach; the draft has another revision; the rules do not compile
 /// or name hash lists that the team cannot use.
+#[boxed]
 pub async fn replace(
     caller: &Caller,
     group: RuleGroupId,
@@ -138,6 +141,7 @@ pub(super) async fn put(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; the draft has another revision.
+#[boxed]
 pub async fn discard(
     caller: &Caller,
     group: RuleGroupId,

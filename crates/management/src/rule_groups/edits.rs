@@ -12,7 +12,7 @@ use super::{
     drafts::{draft, put, require},
     find,
 };
-use crate::{Caller, Noun, Refused};
+use crate::{Caller, Noun, Refused, boxed};
 
 /// A change of one rule.
 #[derive(Debug)]
@@ -35,6 +35,7 @@ pub enum Edit {
 /// # Errors
 /// The caller may not do it; there is no such group within reach; the draft has another revision or no such rule; the rules do not
 /// compile or name hash lists that the team cannot use.
+#[boxed]
 pub async fn edit(
     caller: &Caller,
     group: RuleGroupId,

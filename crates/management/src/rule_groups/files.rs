@@ -13,7 +13,7 @@ use super::{
     drafts::{self, CheckedDraft},
     find, named_version,
 };
-use crate::{Caller, Management, Refused};
+use crate::{Caller, Management, Refused, boxed};
 
 /// A rule group as a YAML document.
 #[derive(Debug)]
@@ -64,6 +64,7 @@ pub async fn import_draft<E: From<Refused> + Send + 'static>(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
+#[boxed]
 pub async fn export(
     caller: &Caller,
     group: RuleGroupId,
@@ -83,6 +84,7 @@ pub async fn export(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn export_draft(caller: &Caller, group: RuleGroupId) -> Result<ExportedGroup, Refused> {
     let mut session = caller.read(Scope::RulesRead).await?;
     let group = find(&mut session, group).await?;

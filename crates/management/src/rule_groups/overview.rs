@@ -7,7 +7,7 @@ use store::{
 };
 
 use super::find;
-use crate::{Caller, Refused, Session};
+use crate::{Caller, Refused, Session, boxed};
 
 /// The most sites of a group that are named.
 const NAMED: usize = 5;
@@ -27,6 +27,7 @@ pub struct Placed {
 ///
 /// # Errors
 /// The caller may not do it.
+#[boxed]
 pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Placed>, Refused> {
     let mut session = begin(caller).await?;
     let reach = session.reach();
@@ -38,6 +39,7 @@ pub async fn list(caller: &Caller, page: Page) -> Result<Vec<Placed>, Refused> {
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn get(
     caller: &Caller,
     group: RuleGroupId,

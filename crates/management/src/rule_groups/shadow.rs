@@ -21,7 +21,7 @@ use super::{
     find, hash_lists, lock, named_version,
     versions::{self, NewVersion},
 };
-use crate::{Caller, Conflict, Noun, Refused, Session, record};
+use crate::{Caller, Conflict, Noun, Refused, Session, boxed, record};
 
 /// What a version said in the shadow of the live one.
 #[derive(Debug)]
@@ -85,6 +85,7 @@ impl ShadowReport {
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version, or the version is live; its rules
 /// do not compile any more, or name hash lists that were deleted.
+#[boxed]
 pub async fn set(
     caller: &Caller,
     group: RuleGroupId,
@@ -114,6 +115,7 @@ pub async fn set(
 ///
 /// # Errors
 /// Those of [`versions::create`] and of [`set`].
+#[boxed]
 pub async fn set_draft(
     caller: &Caller,
     group: RuleGroupId,
@@ -133,6 +135,7 @@ pub async fn set_draft(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn end(caller: &Caller, group: RuleGroupId) -> Result<Group, Refused> {
     let mut session = caller.change(Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
@@ -143,6 +146,7 @@ pub async fn end(caller: &Caller, group: RuleGroupId) -> Result<Group, Refused> 
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
+#[boxed]
 pub async fn report(
     caller: &Caller,
     group: RuleGroupId,
@@ -158,6 +162,7 @@ pub async fn report(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
+#[boxed]
 pub async fn differences(
     caller: &Caller,
     group: RuleGroupId,

@@ -10,7 +10,7 @@ use super::{
     drafts,
     edits::{self, Edit},
 };
-use crate::{Caller, Noun, Refused};
+use crate::{Caller, Noun, Refused, boxed};
 
 /// Another threshold for a rule.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,7 @@ pub struct NewThreshold {
 /// The caller may not do it; there is no such group within reach; the draft has no such rule, or it has no thresholds; somebody
 /// changes the draft at the same time; the rules do not compile; the team has a backtest that has not ended, or has reached its
 /// limit of rules stored in a day.
+#[boxed]
 pub async fn try_threshold(
     caller: &Caller,
     group: RuleGroupId,

@@ -15,7 +15,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{drafts::draft, find, hash_lists, named_version};
 use crate::{
-    Caller, FieldFault, Refused, TrialPool,
+    Caller, FieldFault, Refused, TrialPool, boxed,
     trial_pool::{Holder, with_ids},
 };
 
@@ -91,6 +91,7 @@ impl ScoresFrom {
 /// # Errors
 /// The sample could not be submitted; the caller may not do it; there is no such group within reach; it has no such version;
 /// the rules do not compile or name hash lists that the team cannot use; too many texts are being analysed.
+#[boxed]
 pub async fn run(caller: &Caller, group: RuleGroupId, new: NewTrial) -> Result<Trial, Refused> {
     require_content(&new)?;
     let mut session = caller.read(Scope::RulesWrite).await?;
@@ -182,6 +183,7 @@ pub struct Comparison {
 /// # Errors
 /// The text could not be submitted; the caller may not do it; there is no such group within reach; the rules do not compile any
 /// more; too many texts are being analysed.
+#[boxed]
 pub async fn beside_live(
     caller: &Caller,
     group: RuleGroupId,

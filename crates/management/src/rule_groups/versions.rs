@@ -18,7 +18,7 @@ use super::{
     drafts::{draft, require},
     find, hash_lists, lock, named_version, require_rule_bytes,
 };
-use crate::{Caller, Noun, Refused, created, record};
+use crate::{Caller, Noun, Refused, boxed, created, record};
 
 /// A version to create from the draft.
 #[derive(Debug)]
@@ -35,6 +35,7 @@ pub struct NewVersion {
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn list(
     caller: &Caller,
     group: RuleGroupId,
@@ -51,6 +52,7 @@ pub async fn list(
 /// The caller may not do it; there is no such group within reach; the draft has another revision;
 /// its rules do not compile any more, or name hash lists that were deleted; the team has reached
 /// its limit of rules stored in a day.
+#[boxed]
 pub async fn create(
     caller: &Caller,
     group: RuleGroupId,
@@ -99,6 +101,7 @@ pub async fn create(
 /// # Errors
 /// The caller may not do it; there is no such group within reach; the rules do not compile or name
 /// hash lists that the team cannot use; the team has reached its limit of rules stored in a day.
+#[boxed]
 pub async fn publish(
     caller: &Caller,
     group: RuleGroupId,
@@ -131,6 +134,7 @@ pub async fn publish(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
+#[boxed]
 pub async fn get(
     caller: &Caller,
     group: RuleGroupId,
@@ -148,6 +152,7 @@ pub async fn get(
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version; its rules do not compile any more,
 /// or name hash lists that were deleted.
+#[boxed]
 pub async fn set_live(
     caller: &Caller,
     group: RuleGroupId,
@@ -185,6 +190,7 @@ pub async fn set_live(
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach.
+#[boxed]
 pub async fn publications(
     caller: &Caller,
     group: RuleGroupId,

@@ -11,7 +11,7 @@ use store::{
 };
 
 use super::{Caller, Credential, Lent, Session, require::require_factor};
-use crate::{Conflict, Management, Refused, connection_shares::ConnectionShare};
+use crate::{Conflict, Management, Refused, boxed, connection_shares::ConnectionShare};
 
 impl Caller {
     /// Begins a use case that only reads. All its statements see the database at one moment.
@@ -19,6 +19,7 @@ impl Caller {
     /// # Errors
     /// The credential is not valid, does not have the scope, or has used up its requests of this
     /// minute.
+    #[boxed]
     pub async fn read(&self, scope: Scope) -> Result<Session, Refused> {
         let begun = self.begin_reading().await?;
         self.admit(begun, Some(scope))
@@ -30,6 +31,7 @@ impl Caller {
     /// The credential is not valid, does not have the scope, or has used up its requests of this
     /// minute; the team is closed. If the scope needs it, a person must have given the password in the
     /// last 10 minutes.
+    #[boxed]
     pub async fn change(&self, scope: Scope) -> Result<Session, Refused> {
         let begun = self.begin_changing().await?;
         let session = self.admit(begun, Some(scope))?;

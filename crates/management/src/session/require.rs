@@ -10,7 +10,7 @@ use domain::{
 use store::{person::session::Entered, site, team};
 
 use super::Session;
-use crate::{Forbidden, Noun, Refused};
+use crate::{Forbidden, Noun, Refused, boxed};
 
 impl Session {
     /// Whether the caller also has this scope.
@@ -41,6 +41,7 @@ impl Session {
     ///
     /// # Errors
     /// There is no such site.
+    #[boxed]
     pub async fn require_site(&mut self, site: SiteId) -> Result<TeamId, Refused> {
         let team = site::team_of(self.conn(), site).await?;
         team.filter(|team| self.reach().covers(*team))
@@ -100,6 +101,7 @@ impl Session {
     ///
     /// # Errors
     /// It does not exist or is beyond reach.
+    #[boxed]
     pub async fn named_team(&mut self, named: Option<TeamId>) -> Result<Option<TeamId>, Refused> {
         let Some(team) = named else {
             return Ok(self.only_team());

@@ -24,7 +24,7 @@ use super::{address, is_providers, signed_in, usable};
 use crate::{
     AnonymousCaller, Conflict, Management, Noun, Refused,
     account::{Next, SignedIn, enter, record},
-    created,
+    boxed, created,
 };
 
 /// How far a person came with an invitation.
@@ -42,6 +42,7 @@ pub enum Accepted {
 /// # Errors
 /// The link cannot be used; the password is wrong, or cannot be chosen; a name is missing; the address belongs to the
 /// provider of single sign-on; the person is in the team already, or in too many.
+#[boxed]
 pub async fn accept(
     management: &Management,
     anonymous_caller: &AnonymousCaller,
@@ -105,6 +106,7 @@ pub async fn accept(
 /// # Errors
 /// The link cannot be used; the session is not of the invited account, lacks its second factor, or gave the password too
 /// long ago; the person is in the team already, or in too many.
+#[boxed]
 pub async fn accept_signed_in(
     management: &Management,
     anonymous_caller: &AnonymousCaller,
