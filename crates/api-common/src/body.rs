@@ -5,6 +5,8 @@
 //! poem's own JSON payload is not used: it has no bounds and turns numbers and booleans into
 //! strings.
 
+use std::{collections::HashMap, str::Utf8Error};
+
 use domain::lone_surrogates::Half;
 use http_server::{BodyReader, Held, Share};
 use poem::{Body, FromRequest, Request, RequestBody, Result};
@@ -16,7 +18,7 @@ use poem_openapi::{
     types::Type,
 };
 use serde::de::{Deserialize, DeserializeOwned};
-use serde_json::{Deserializer, de::Read};
+use serde_json::{Deserializer, de::Read, value::RawValue};
 
 use crate::problem::Refusal;
 
@@ -111,15 +113,18 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => decode(Deserializer::from_str(text)),
-        // Parse it anyway, to name the member. In an ignored member, the parser would accept it.
-        Err(error) => Err(decode::<_, T>(Deserializer::from_slice(bytes))
-            .err()
-            .unwrap_or_else(|| {
-                Refusal::invalid_request(format!(
-                    "The body is not UTF-8, from byte {} on.",
-                    error.valid_up_to()
-                ))
-            })),
+        Err(error) => Err(not_utf8(bytes, error)),
+    }
+}
+
+/// Parses it anyway, to name the member. Not as a `T`, so that the parser is compiled only once more.
+fn not_utf8(bytes: &[u8], error: Utf8Error) -> Refusal {
+    match decode::<_, HashMap<String, Box<RawValue>>>(Deserializer::from_slice(bytes)) {
+        Err(refusal) => refusal,
+        Ok(_) => Refusal::invalid_request(format!(
+            "The body is not UTF-8, from byte {} on.",
+            error.valid_up_to()
+        )),
     }
 }
 

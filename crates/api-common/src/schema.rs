@@ -155,10 +155,10 @@ fn declare_object(
     members: &[Member],
 ) {
     if let Some(known) = registry.schemas.get(&name) {
-        let other = known.rust_typename.filter(|other| *other != type_name);
+        let other = known.rust_typename.unwrap_or(type_name);
         assert!(
-            other.is_none(),
-            "`{type_name}` and `{other:?}` have the same name in the document: `{name}`"
+            other == type_name,
+            "`{other}` and `{type_name}` have the same name in the document: `{name}`"
         );
         return;
     }
@@ -198,5 +198,65 @@ fn resolved(schema: MetaSchemaRef, registry: &Registry) -> MetaSchema {
             .get(&name)
             .cloned()
             .expect("members are declared before"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A list of things.
+    #[derive(crate::Schema)]
+    #[expect(dead_code, reason = "only described")]
+    struct List<T: Type> {
+        #[schema(empty_by_default, max_items = 3)]
+        things: Vec<T>,
+        #[serde(flatten)]
+        head: Head,
+    }
+
+    #[derive(crate::Schema)]
+    #[expect(dead_code, reason = "only described")]
+    struct Head {
+        /// Its kind.
+        #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
+        #[schema(max_length = 8)]
+        kind: String,
+        #[schema(nullable)]
+        next: Option<Box<Head>>,
+    }
+
+    #[test]
+    fn a_type_is_described_with_the_names_that_serde_writes() {
+        let mut registry = Registry::new();
+        List::<Head>::register(&mut registry);
+        let head = serde_json::to_value(&registry.schemas["Head"]).unwrap();
+        let kind = json!({ "type": "string", "description": "Its kind.", "maxLength": 8 });
+        assert_eq!(head["title"], "Head");
+        assert_eq!(head["required"], json!(["type"]));
+        assert_eq!(head["properties"]["type"], kind);
+        assert_eq!(head["properties"]["next"]["nullable"], true);
+        let list = serde_json::to_value(&registry.schemas["List_Head"]).unwrap();
+        assert_eq!(list["description"], "A list of things.");
+        assert_eq!(list["required"], json!(["type"]));
+        let things = &list["properties"]["things"];
+        assert_eq!(things["default"], json!([]));
+        assert_eq!(things["maxItems"], 3);
+        assert_eq!(list["properties"]["type"], kind);
+    }
+
+    #[test]
+    #[should_panic(expected = "Head` have the same name in the document: `Head`")]
+    fn two_types_cannot_share_a_name() {
+        mod other {
+            #[derive(crate::Schema)]
+            pub(super) struct Head {}
+        }
+        let mut registry = Registry::new();
+        Head::register(&mut registry);
+        Head::register(&mut registry);
+        other::Head::register(&mut registry);
     }
 }

@@ -1,7 +1,6 @@
 //! Bodies that are refused, and the members that errors name.
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::*;
 use crate::problem::Code;
@@ -92,7 +91,11 @@ fn what_is_not_unicode_is_refused_by_name_where_it_has_one() {
     assert_eq!(refused_member(b"{\"name\":\"\xff\"}"), "name");
     assert_eq!(refused_member(b"{\"raw\":{\"a\":\"\xff\"}}"), "raw");
     assert_eq!(refused_member(r#"{"name":"\ud800"}"#), "name");
-    assert_eq!(refused_member(b"{\"other\":\"\xff\"}"), "");
+    assert_eq!(refused_member(b"{\"other\":\"\xff\"}"), "other");
+    assert_eq!(refused_member(b"{\"\xff\":1}"), "");
+    assert_eq!(refused_member(b"{\"name\":\"a\"\xff}"), "");
+    let inner = refused_as::<Strict>(b"{\"inner\":{\"name\":\"\xff\"}}");
+    assert_eq!(inner.0, "inner");
 }
 
 #[test]

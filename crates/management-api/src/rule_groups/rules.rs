@@ -102,7 +102,7 @@ impl Type for RuleDocuments {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
