@@ -6,7 +6,6 @@ mod code;
 mod from_errors;
 mod headers;
 
-use crate::Schema;
 use std::{borrow::Cow, time::Duration};
 
 use domain::rate_limit::{RateScope, RateStanding};
@@ -23,6 +22,8 @@ use poem_openapi::{
 };
 use serde::Serialize;
 use tracing::error;
+
+use crate::Schema;
 
 pub use self::code::Code;
 

@@ -42,7 +42,7 @@ pub struct Member {
     pub nullable: bool,
     /// Whether it is a list that can be omitted, and is empty then.
     pub empty_by_default: bool,
-    /// What is checked elsewhere.
+    /// What its value can be.
     pub limits: Limits,
     /// Whether its type must be given.
     pub required: bool,
@@ -85,7 +85,7 @@ impl Member {
     }
 }
 
-/// What a member's value can be.
+/// What a member's value can be. The document only shows it: the code that takes the value checks it.
 pub struct Limits {
     /// The least items of a list.
     pub min_items: Option<usize>,

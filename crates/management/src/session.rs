@@ -4,7 +4,6 @@ mod begin;
 mod caller;
 mod require;
 
-use crate::boxed;
 use std::{
     ops::{Deref, DerefMut},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -23,6 +22,7 @@ use uuid::Uuid;
 
 use self::begin::Begun;
 use super::{Management, Refused};
+use crate::boxed;
 
 pub use self::caller::{AnonymousCaller, Caller, Credential};
 pub(crate) use self::require::{factor_required, factor_set_up_required, require_recent};

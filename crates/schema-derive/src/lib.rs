@@ -21,7 +21,8 @@ use self::attributes::{Attributes, description};
 ///
 /// - `nullable`: the member can be `null`.
 /// - `empty_by_default`: a list that can be omitted, and is empty then.
-/// - `min_items`, `max_items`, `max_length`, `pattern`, `minimum`, `maximum`: what is checked elsewhere.
+/// - `min_items`, `max_items`, `max_length`, `pattern`, `minimum`, `maximum`: limits, which the document only shows. The code that
+///   takes the value checks them.
 #[proc_macro_derive(Schema, attributes(schema, serde))]
 pub fn derive_schema(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);

@@ -3,13 +3,14 @@
 
 #![expect(
     dead_code,
-    reason = "`domain::event` writes these objects; here, they are only described"
+    reason = "`domain` writes these objects, and here they are only described"
 )]
 
-use crate::Schema;
 use std::collections::HashMap;
 
 use uuid::Uuid;
+
+use crate::Schema;
 
 /// The reasons for a verdict.
 #[derive(Schema)]

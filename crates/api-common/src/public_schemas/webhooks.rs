@@ -3,10 +3,9 @@
 
 #![expect(
     dead_code,
-    reason = "`domain::event` writes these objects; here, they are only described"
+    reason = "`domain` writes these objects, and here they are only described"
 )]
 
-use crate::Schema;
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
@@ -23,6 +22,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::ModerationDetails;
+use crate::Schema;
 
 /// What Gatehouse sends to a site's endpoints.
 pub enum Events {}
