@@ -5,7 +5,7 @@
 //! poem's own JSON payload is not used: it has no bounds and turns numbers and booleans into
 //! strings.
 
-use std::{collections::HashMap, str::Utf8Error};
+use std::{fmt, str::Utf8Error};
 
 use domain::lone_surrogates::Half;
 use http_server::{BodyReader, Held, Share};
@@ -17,7 +17,7 @@ use poem_openapi::{
     registry::{MetaSchemaRef, Registry},
     types::Type,
 };
-use serde::de::{Deserialize, DeserializeOwned};
+use serde::de::{self, Deserialize, DeserializeOwned, MapAccess, Visitor};
 use serde_json::{Deserializer, de::Read, value::RawValue};
 
 use crate::problem::Refusal;
@@ -119,12 +119,34 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
 
 /// Parses it anyway, to name the member. Not as a `T`, so that the parser is compiled only once more.
 fn not_utf8(bytes: &[u8], error: Utf8Error) -> Refusal {
-    match decode::<_, HashMap<String, Box<RawValue>>>(Deserializer::from_slice(bytes)) {
+    match decode::<_, Unread>(Deserializer::from_slice(bytes)) {
         Err(refusal) => refusal,
-        Ok(_) => Refusal::invalid_request(format!(
+        Ok(Unread) => Refusal::invalid_request(format!(
             "The body is not UTF-8, from byte {} on.",
             error.valid_up_to()
         )),
+    }
+}
+
+/// An object of which every member is read, and none is kept: a body can have a million members.
+struct Unread;
+
+impl<'de> Deserialize<'de> for Unread {
+    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Unread {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
+        while members.next_entry::<String, &RawValue>()?.is_some() {}
+        Ok(self)
     }
 }
 
