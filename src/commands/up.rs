@@ -287,6 +287,12 @@ fn print_welcome(
             "    -d \"{{\\\"api_key\\\": \\\"$key\\\", \\\"body\\\": \\\"this is a blockedword\\\"}}\""
         )?;
     }
+    if cfg!(debug_assertions) {
+        writeln!(
+            out,
+            "\nThis program is built without optimisation, for a first look. To measure Gatehouse or to use it, build it with --release."
+        )?;
+    }
     writeln!(out, "\nCtrl-C stops everything in order.")?;
     out.flush()?;
     Ok(())
