@@ -61,8 +61,9 @@ pub(crate) use configured::ConfiguredProviders;
 pub(crate) use cost::{Lookup, Piece};
 pub(crate) use limited_provider::{LimitedProvider, Reply, Seat, Turn};
 
+use picture::{Limits, Rendition};
+
 use self::{cost::CostCounter, transport::Transport};
-use crate::picture::{Limits, Rendition};
 
 /// The most pixels of an image's longer side that a provider is shown. More would not help models,
 /// and would take megabytes.
