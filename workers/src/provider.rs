@@ -36,6 +36,7 @@ use domain::{
     score::{Category, Scores},
 };
 use futures::{FutureExt as _, future::BoxFuture};
+use picture::{Limits, Rendition};
 use tokio::time::timeout;
 
 pub use aws::{AwsAccess, AwsKey, AwsRole, ContainerToken};
@@ -60,8 +61,6 @@ pub(crate) use chunks::{merge, pieces};
 pub(crate) use configured::ConfiguredProviders;
 pub(crate) use cost::{Lookup, Piece};
 pub(crate) use limited_provider::{LimitedProvider, Reply, Seat, Turn};
-
-use picture::{Limits, Rendition};
 
 use self::{cost::CostCounter, transport::Transport};
 
