@@ -15,6 +15,10 @@ use std::{
 use anyhow::Context as _;
 use domain::{decision::ImageProblem, image::MAX_IMAGE_BYTES};
 use management::{MakePreview, PreviewError};
+use picture::{
+    Rendition,
+    preview::{MAX_BYTES, NoPreview, preview},
+};
 use rustix::{
     process::{
         Resource, Rlimit, Signal, getrlimit, nice, set_parent_process_death_signal, setrlimit,
@@ -27,10 +31,6 @@ use tokio::{
     time::timeout,
 };
 use tracing::warn;
-use workers::{
-    picture::Rendition,
-    preview::{MAX_BYTES, NoPreview, preview},
-};
 
 /// The command's work: reads a file, writes a [`message`], and ends. It decodes with at most `memory` bytes.
 ///

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use domain::rules::Limits;
 use store::jobs;
-use workers::{AnimationSettings, RuleSettings};
+use workers::RuleSettings;
 
 use super::{providers::ProviderOptions, value_parsers::whole};
 
@@ -75,8 +75,8 @@ pub(crate) struct AnimationOptions {
 }
 
 impl AnimationOptions {
-    pub(crate) fn settings(self) -> AnimationSettings {
-        AnimationSettings {
+    pub(crate) fn settings(self) -> picture::AnimationSettings {
+        picture::AnimationSettings {
             frames: self.animation_frames as usize,
             pixels: u64::from(self.animation_megapixels) * 1_000_000,
         }

@@ -19,9 +19,8 @@ use bytes::Bytes;
 use cpu_pool::Threads;
 use domain::{decision::ImageProblem, id::TeamId};
 use fair_share::{Limit, Share, Shares};
+use picture::{Animation, AnimationSettings, Claim, Frames, Limits, MAX_MEMORY, Picture};
 use tracing::warn;
-
-use crate::picture::{Animation, AnimationSettings, Claim, Frames, Limits, MAX_MEMORY, Picture};
 
 /// Memory for the files of a process, in bytes.
 const FILES: usize = 256 << 20;

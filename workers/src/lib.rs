@@ -14,8 +14,6 @@ mod images;
 mod job_retries;
 mod judging_slots;
 pub mod outbound;
-pub mod picture;
-pub mod preview;
 pub mod provider;
 mod queue_workers;
 mod removals;
@@ -44,6 +42,7 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use tracing::warn;
 use uuid::Uuid;
 
+pub use crate::rule_group_cache::RuleSettings;
 use crate::{
     decode_pool::DecodePool,
     hash_lists::HashLists,
@@ -53,7 +52,6 @@ use crate::{
     rule_group_cache::RuleGroupCache,
     rule_pool::RulePool,
 };
-pub use crate::{picture::AnimationSettings, rule_group_cache::RuleSettings};
 
 /// What the workers of a process share.
 pub struct Context {
@@ -78,7 +76,7 @@ pub struct Context {
     /// The bounds of compiled rule groups.
     pub rules: RuleSettings,
     /// The bounds of animations.
-    pub animations: AnimationSettings,
+    pub animations: picture::AnimationSettings,
 }
 
 /// Which queues a process works on, and how much at once.

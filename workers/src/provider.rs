@@ -36,6 +36,7 @@ use domain::{
     score::{Category, Scores},
 };
 use futures::{FutureExt as _, future::BoxFuture};
+use picture::{Limits, Rendition};
 use tokio::time::timeout;
 
 pub use aws::{AwsAccess, AwsKey, AwsRole, ContainerToken};
@@ -62,7 +63,6 @@ pub(crate) use cost::{Lookup, Piece};
 pub(crate) use limited_provider::{LimitedProvider, Reply, Seat, Turn};
 
 use self::{cost::CostCounter, transport::Transport};
-use crate::picture::{Limits, Rendition};
 
 /// The most pixels of an image's longer side that a provider is shown. More would not help models,
 /// and would take megabytes.

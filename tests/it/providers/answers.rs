@@ -9,8 +9,8 @@ use domain::image::ImageFormat;
 use domain::score::Category;
 use futures::StreamExt as _;
 use futures::stream;
+use picture::Rendition;
 use tokio::time::sleep;
-use workers::picture::Rendition;
 use workers::provider::{
     AnswerFormat, Auth, AwsAccess, AwsKey, Azure, Chat, ChatSettings, Content, Guardrail,
     GuardrailId, Hive, Http, Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, Question,

@@ -10,13 +10,11 @@ use domain::{
     throttle::Size,
 };
 use futures::{StreamExt as _, stream::FuturesUnordered};
+use picture::Frames;
 use store::{Error, analysis::Piece};
 
-use crate::{
-    picture::Frames,
-    provider::{
-        self, Answer, Content, LimitedProvider, ProviderError, Question, Reply, Seat, Turn, merge,
-    },
+use crate::provider::{
+    self, Answer, Content, LimitedProvider, ProviderError, Question, Reply, Seat, Turn, merge,
 };
 
 /// Pieces of one text, or frames of one image, that are under way at the same time.

@@ -10,6 +10,7 @@ use domain::{
     score::Category,
     throttle::Size,
 };
+use picture::{Frames, Picture};
 use store::{
     Error, PgPool,
     analysis::{Piece, ToAnalyse},
@@ -20,7 +21,6 @@ use tokio::time::timeout;
 use super::chunked_requests::{Asked, Pieces, Shown};
 use crate::{
     decode_pool::{DecodePool, Held},
-    picture::{Frames, Picture},
     provider::{LimitedProvider, Turn},
 };
 

@@ -13,6 +13,7 @@ use domain::{
     image::ImageFormat,
     score::{Category, Scores},
 };
+use picture::Limits;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -21,7 +22,6 @@ use super::{
     remote::Remote,
     transport::{Transport, parsed},
 };
-use crate::picture::Limits;
 
 /// The version of the API.
 const VERSION: &str = "api-version=2024-09-01";

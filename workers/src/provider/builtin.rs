@@ -19,10 +19,10 @@ use domain::{
 };
 use fair_share::{Limit, Shares};
 use futures::{FutureExt as _, future::BoxFuture};
+use picture::{Limits, Picture};
 use tokio::time::timeout;
 
 use super::{Answer, Content, Profile, Provider, ProviderError, Question, Scope};
-use crate::picture::{Limits, Picture};
 
 /// The longest text that is scored at once, in bytes. It takes about a millisecond.
 const SHORT: usize = 2_048;

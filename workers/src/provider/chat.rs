@@ -14,6 +14,7 @@ use domain::{
     media::Modality,
     score::{Category, Scores},
 };
+use picture::Limits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -23,7 +24,6 @@ use super::{
     remote::Remote,
     transport::{Transport, parsed},
 };
-use crate::picture::Limits;
 
 /// A model, and how it is asked.
 pub struct Chat {

@@ -9,9 +9,9 @@ use std::{
 
 use domain::{media::Modality, score::Category};
 use image::{ImageFormat, Rgb, RgbImage};
+use picture::{Limits, Picture, Rendition};
 
 use super::{Answer, Content, Provider, ProviderError, ask_once};
-use crate::picture::{Limits, Picture, Rendition};
 
 const TEXT: &str = "The library opens at nine, and the garden behind it is free for everybody.";
 /// Pixels of the picture's sides. No provider requires more.

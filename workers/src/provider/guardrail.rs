@@ -13,6 +13,7 @@ use domain::{
     image::ImageFormat,
     score::{Category, Scores},
 };
+use picture::Limits;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -23,7 +24,6 @@ use super::{
     remote::Remote,
     transport::{Transport, parsed},
 };
-use crate::picture::Limits;
 
 /// The images that it takes.
 const LIMITS: Limits = Limits {

@@ -15,6 +15,7 @@ use domain::{
     image::ImageFormat,
     score::{Category, Scores},
 };
+use picture::Limits;
 use reqwest::multipart::Form;
 use serde::Deserialize;
 use serde_json::json;
@@ -24,7 +25,6 @@ use super::{
     remote::Remote,
     transport::{Transport, highest, media, parsed},
 };
-use crate::picture::Limits;
 
 /// The images that it takes.
 const LIMITS: Limits = Limits {

@@ -8,6 +8,7 @@ use domain::{
     image::ImageFormat,
     score::{Category, Scores},
 };
+use picture::{Limits, Rendition};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,7 +17,6 @@ use super::{
     remote::Remote,
     transport::{Transport, check_categories, parsed, score, unique_keys},
 };
-use crate::picture::{Limits, Rendition};
 
 /// Images are sent as JPEG, so that a service needs to read only one format.
 const LIMITS: Limits = Limits {

@@ -17,6 +17,7 @@ use domain::{
     media::Modality,
     score::{Category, Scores},
 };
+use picture::Limits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -25,7 +26,6 @@ use super::{
     remote::Remote,
     transport::{Transport, data_uri, parsed, score, unique_keys},
 };
-use crate::picture::Limits;
 
 /// The images that it takes.
 const LIMITS: Limits = Limits {

@@ -15,6 +15,7 @@ use domain::{
     image::ImageFormat,
     score::{Category, Scores},
 };
+use picture::Limits;
 use reqwest::{header::HeaderMap, multipart::Form};
 use serde::Deserialize;
 
@@ -24,7 +25,6 @@ use super::{
     remote::{Auth, Remote},
     transport::{Meaning, Received, Transport, highest, media, parsed, score, told, unique_keys},
 };
-use crate::picture::Limits;
 
 /// The images that it takes.
 const LIMITS: Limits = Limits {

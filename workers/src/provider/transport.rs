@@ -13,6 +13,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::{Bytes, BytesMut};
 use chrono::Utc;
 use domain::score::{Category, Scores};
+use picture::{Limits, Rendition};
 use reqwest::{
     Client, RequestBuilder, Response, StatusCode,
     header::{CONTENT_TYPE, HeaderMap},
@@ -31,7 +32,6 @@ use super::{
     cost::{self, Usage},
     remote::{Auth, Remote, client},
 };
-use crate::picture::{Limits, Rendition};
 
 /// The most bytes of an answer. Usually it has a few kilobytes for each piece of a text.
 const MAX_ANSWER: usize = 1 << 20;

@@ -12,6 +12,7 @@ use domain::{
     image::ImageFormat,
     score::{Category, Scores},
 };
+use picture::Limits;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -20,7 +21,6 @@ use super::{
     remote::Remote,
     transport::{Meaning, Transport, parsed, told},
 };
-use crate::picture::Limits;
 
 /// The images that it takes. A request may have 10 MB of JSON, in which an image is larger by a
 /// third.

@@ -174,7 +174,7 @@ impl Fixture {
             clock: Clock::default(),
             awaited: VerdictWaiters::start(&self.pool, Part::Workers),
             // Tests are compiled without optimisations.
-            animations: workers::AnimationSettings::default(),
+            animations: picture::AnimationSettings::default(),
             rules: RuleSettings {
                 limits: Limits {
                     bytes: 8 << 20,

@@ -1,9 +1,9 @@
 //! Answers as the service and compatible servers give them.
 
+use picture::Rendition;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::picture::Rendition;
 
 fn result() -> Value {
     json!({

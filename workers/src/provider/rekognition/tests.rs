@@ -5,17 +5,15 @@ mod labels;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use picture::Rendition;
 use serde_json::json;
 use url::Url;
 
 use super::*;
-use crate::{
-    picture::Rendition,
-    provider::{
-        Auth, AwsKey, AwsRole, Provider as _, Scope,
-        aws::fake::{HOUR, Server, issued},
-        remote::client,
-    },
+use crate::provider::{
+    Auth, AwsKey, AwsRole, Provider as _, Scope,
+    aws::fake::{HOUR, Server, issued},
+    remote::client,
 };
 
 /// The expected signature was made by botocore 1.44.5, AWS's own library for Python, for the same

@@ -1,9 +1,9 @@
 //! Requests with a policy, and answers in the formats that servers know.
 
 use domain::image::ImageFormat;
+use picture::Rendition;
 
 use super::*;
-use crate::picture::Rendition;
 
 const ASKED: &[Category] = &[Category::Hate, Category::Spam];
 

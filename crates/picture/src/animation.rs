@@ -40,7 +40,7 @@ impl Default for AnimationSettings {
 
 /// What a file with several frames declares, within the bounds. No frame was decoded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Animation {
+pub struct Animation {
     format: ImageFormat,
     width: u32,
     height: u32,
@@ -57,7 +57,7 @@ pub(crate) struct Animation {
 impl Animation {
     /// Walks over a file's structure. None if it is a still picture or cannot be decoded. An
     /// animation that needs more than `memory` is reduced to its first frame.
-    pub(crate) fn of(bytes: &[u8], settings: &AnimationSettings, memory: u64) -> Option<Self> {
+    pub fn of(bytes: &[u8], settings: &AnimationSettings, memory: u64) -> Option<Self> {
         let format = ImageFormat::sniff(bytes)?;
         let mut frame_count = FrameCount::new(settings.pixels);
         let found = match format {
@@ -92,17 +92,17 @@ impl Animation {
     }
 
     /// Whether only its first frame is shown.
-    pub(crate) fn is_first_frame_only(&self) -> bool {
+    pub fn is_first_frame_only(&self) -> bool {
         self.frames == 1 || self.most == 1
     }
 
     /// Why part of it cannot be shown. None if all of it can.
-    pub(crate) fn unseen(&self) -> Option<ImageProblem> {
+    pub fn unseen(&self) -> Option<ImageProblem> {
         self.unseen
     }
 
     /// The memory that decoding needs at its peak, in bytes.
-    pub(crate) fn memory(&self) -> usize {
+    pub fn memory(&self) -> usize {
         usize::try_from(self.memory).unwrap_or(usize::MAX)
     }
 }
@@ -166,24 +166,25 @@ const RENDITIONS: usize = 10 << 20;
 
 /// The frames of a picture that are shown: one of a still picture, several of an animation.
 #[derive(Debug)]
-pub(crate) struct Frames {
+pub struct Frames {
     /// In their order, at least one.
-    pub(crate) frames: Vec<Frame>,
+    pub frames: Vec<Frame>,
     /// Why part of it could not be shown. None if all of it could.
-    pub(crate) unseen: Option<ImageProblem>,
+    pub unseen: Option<ImageProblem>,
 }
 
 /// A frame as a viewer shows it.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub struct Frame {
     /// Its number in the file, from 0.
-    pub(crate) number: usize,
-    pub(crate) rendition: Rendition,
+    pub number: usize,
+    /// What a viewer shows at that time.
+    pub rendition: Rendition,
 }
 
 impl Frames {
     /// One frame.
-    pub(crate) fn still(rendition: Rendition, unseen: Option<ImageProblem>) -> Self {
+    pub fn still(rendition: Rendition, unseen: Option<ImageProblem>) -> Self {
         let number = 0;
         Self {
             frames: vec![Frame { number, rendition }],
@@ -200,7 +201,7 @@ impl Animation {
     /// # Errors
     /// Those of [`Picture::decode`](super::Picture::decode) if not even the first frame can be decoded, and of
     /// [`Picture::rendition`](super::Picture::rendition).
-    pub(crate) fn frames(self, bytes: &[u8], limits: &Limits) -> Result<Frames, ImageProblem> {
+    pub fn frames(self, bytes: &[u8], limits: &Limits) -> Result<Frames, ImageProblem> {
         let chosen = chosen(self.frames, self.most);
         let limits = Limits {
             bytes: limits.bytes.min(RENDITIONS / chosen.len()),

@@ -6,7 +6,7 @@ use super::{
     },
     *,
 };
-use crate::picture::animation::canvas::Dispose;
+use crate::animation::canvas::Dispose;
 
 #[test]
 fn case_69_a_frame_is_what_a_viewer_shows_at_that_time() {

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-pub(super) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/images");
+pub(super) const FIXTURES: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/images");
 pub(super) const RED: [u8; 3] = [255, 0, 0];
 pub(super) const GREEN: [u8; 3] = [0, 160, 0];
 pub(super) const BLUE: [u8; 3] = [0, 0, 255];

@@ -3,14 +3,14 @@
 //! The first bytes tell the format. The sizes that a file claims are read before any memory is
 //! allocated, and files beyond the bounds are refused without decoding. Decoders are strict: a file
 //! that ends too early is not a picture, although viewers may show half of it. Only the marker at the end of a JPEG may be
-//! missing. A [`Picture`] of an animation is its first frame; [`Animation`] has the others. Everything here blocks its thread;
-//! [`DecodePool`](crate::decode_pool::DecodePool) runs it on other threads and within the memory of a
-//! process.
+//! missing. A [`Picture`] of an animation is its first frame; [`Animation`] has the others. Everything here blocks its thread:
+//! the callers run it on other threads and within the memory of a process.
 
 mod animation;
 mod gif;
 mod jpeg;
 mod png;
+pub mod preview;
 mod raster;
 mod rendition;
 #[cfg(test)]
@@ -22,10 +22,9 @@ use std::fmt;
 use domain::{decision::ImageProblem, image::ImageFormat};
 use image::{ColorType, ImageDecoder, metadata::Orientation};
 
-pub(crate) use self::animation::{Animation, Frames};
 use self::raster::Raster;
 pub use self::{
-    animation::AnimationSettings,
+    animation::{Animation, AnimationSettings, Frame, Frames},
     rendition::{Limits, Rendition},
 };
 
@@ -103,7 +102,7 @@ impl fmt::Debug for Picture {
 
 /// What a file claims to be, within the bounds. Its content has not been read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Claim {
+pub struct Claim {
     format: ImageFormat,
     header: Header,
     /// False: a JPEG without the marker of its end.
@@ -127,7 +126,10 @@ impl Header {
 
 impl Claim {
     /// Reads the head of a file.
-    pub(crate) fn of(bytes: &[u8]) -> Result<Self, ImageProblem> {
+    ///
+    /// # Errors
+    /// Those of [`Picture::decode`] that the head tells.
+    pub fn of(bytes: &[u8]) -> Result<Self, ImageProblem> {
         let format = ImageFormat::sniff(bytes).ok_or(ImageProblem::Unsupported)?;
         let (header, has_end) = match format {
             ImageFormat::Jpeg => jpeg::header(bytes)?,
@@ -157,12 +159,15 @@ impl Claim {
     }
 
     /// The memory that decoding needs at its peak, in bytes, at most [`MAX_MEMORY`].
-    pub(crate) fn memory(&self) -> usize {
+    pub fn memory(&self) -> usize {
         usize::try_from(self.header.memory).unwrap_or(MAX_MEMORY)
     }
 
-    /// Decodes the same file.
-    pub(crate) fn decode(self, bytes: &[u8]) -> Result<Picture, ImageProblem> {
+    /// Decodes the same file. Blocks, for up to a few seconds.
+    ///
+    /// # Errors
+    /// Those of [`Picture::decode`].
+    pub fn decode(self, bytes: &[u8]) -> Result<Picture, ImageProblem> {
         let (raster, orientation) = match self.format {
             ImageFormat::Jpeg if self.has_end => jpeg::decode(bytes)?,
             ImageFormat::Jpeg => jpeg::decode_without_end(bytes)?,

@@ -4,7 +4,7 @@
 
 use domain::{decision::ImageProblem, image::ImageFormat};
 
-use crate::picture::{Claim, Limits, MAX_MEMORY, Rendition};
+use crate::{Claim, Limits, MAX_MEMORY, Rendition};
 
 /// The most pixels of a side.
 pub const MAX_SIDE: u32 = 640;

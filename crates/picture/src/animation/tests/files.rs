@@ -3,7 +3,7 @@
 use ::png::{Compression, Encoder};
 use image::{DynamicImage, RgbaImage, codecs::webp::WebPEncoder};
 
-use crate::picture::animation::canvas::{Area, Dispose};
+use crate::animation::canvas::{Area, Dispose};
 
 pub(super) const WIDTH: u32 = 16;
 pub(super) const HEIGHT: u32 = 8;

@@ -9,7 +9,7 @@ use std::fs;
 
 use self::files::{Plain, RED, gif, plain, png, webp};
 use super::*;
-use crate::picture::{Limits, Picture};
+use crate::{Limits, Picture};
 
 /// Enough for all files that are not huge.
 const MEMORY: u64 = 128 << 20;
@@ -113,7 +113,7 @@ fn a_file_with_one_frame_is_a_still_picture() {
 
 #[test]
 fn every_still_fixture_is_one_and_every_animated_fixture_none() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/images");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/images");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
