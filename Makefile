@@ -3,7 +3,7 @@
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
 
-# Without optimisation, the build takes half the time, and `make test` and every later change use what it made.
+# Without optimisation, the build takes less than half the time, and `make test` and every later change use what it made.
 run: ## build Gatehouse and start everything: a private Postgres, the API and the workers
 	@scripts/setup run
 	cargo run --locked --package gatehouse -- up $(ARGS)
